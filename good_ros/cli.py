@@ -1,0 +1,235 @@
+"""The ``good`` command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from good_ros.core.errors import GoodError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 where it ran to its end, 1 where it could not."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except GoodError as error:
+        print(f"good: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="good", description="Goal inference from open-ended dialog on ROS 2."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    up = commands.add_parser("up", help="run the stack in one process")
+    _add_stack_options(up)
+    up.add_argument("--profile", default="", help="add a simulated human with this profile")
+    up.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        metavar="NODE",
+        help="leave out nodes that run as processes of their own",
+    )
+    up.set_defaults(command=_up)
+
+    demo = commands.add_parser(
+        "demo", help="a whole session with a simulated human, shown as it goes"
+    )
+    _add_stack_options(demo)
+    demo.add_argument(
+        "--profile", default="put_away_food", help="the simulated human (config/profiles)"
+    )
+    demo.set_defaults(command=_demo)
+
+    chat = commands.add_parser("chat", help="talk to the robot in this terminal")
+    _add_stack_options(chat)
+    chat.add_argument(
+        "--attach", action="store_true", help="join a stack that is running already"
+    )
+    chat.set_defaults(command=_chat)
+
+    model = commands.add_parser("model", help="fetch and check language models")
+    actions = model.add_subparsers(required=True, metavar="ACTION")
+    pull = actions.add_parser("pull", help="fetch a model into the cache, once")
+    pull.add_argument("name", nargs="?", default="default")
+    pull.set_defaults(command=_model_pull)
+    actions.add_parser("list", help="the known models, and which are there").set_defaults(
+        command=_model_list
+    )
+    check = actions.add_parser("check", help="read a model's file again and check its digest")
+    check.add_argument("name", nargs="?", default="default")
+    check.set_defaults(command=_model_check)
+    return parser
+
+
+def _add_stack_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        default="default",
+        help="default, small, a .gguf file; for all nodes (config files set it for each)",
+    )
+    parser.add_argument("--world", default="household", help="world to act on")
+    parser.add_argument("--scene", default="", help="scene of the world, such as FloorPlan1")
+    parser.add_argument("--seed", type=int, default=0, help="seed of every random draw")
+    parser.add_argument("--turns", type=int, default=20, help="turns after which a session ends")
+    parser.add_argument("--namespace", default="", help="namespace of all nodes")
+    parser.add_argument("--params-file", default="", help="a ROS 2 parameter file")
+    parser.add_argument("--sessions", default="", help="folder that sessions are recorded in")
+    parser.add_argument("--log-level", default="info", help="debug, info, warn or error")
+
+
+def _stack_options(
+    options: argparse.Namespace, nodes: Sequence[str], quiet: bool = False, profile: str = ""
+) -> Any:
+    from good_ros.nodes.stack import StackOptions
+
+    common: dict[str, Any] = {
+        "model": options.model,
+        "world": options.world,
+        "seed": options.seed,
+        "max_turns": options.turns,
+        "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
+    }
+    scene = options.scene
+    if profile:
+        from good_ros.experiments.profiles import load_profile
+
+        loaded = load_profile(profile)
+        common |= {
+            "profile": profile,
+            "task": loaded.task,
+            "completion_phrase": loaded.completion_phrase,
+        }
+        scene = scene or loaded.scene
+    if scene:
+        common["scene"] = scene
+    ros_arguments = ["--log-level", options.log_level]
+    if options.params_file:
+        ros_arguments += ["--params-file", options.params_file]
+    if quiet:
+        ros_arguments.append("--disable-stdout-logs")
+    return StackOptions(
+        nodes=nodes,
+        namespace=options.namespace,
+        parameters={"*": common},
+        ros_arguments=ros_arguments,
+    )
+
+
+def _up(options: argparse.Namespace) -> int:
+    from good_ros.nodes.stack import NODES, Stack
+
+    unknown = sorted(set(options.without) - set(NODES))
+    if unknown:
+        raise GoodError(f"--without knows no {', '.join(unknown)}; there are {', '.join(NODES)}")
+    nodes = [name for name in NODES if name not in options.without]
+    if options.profile:
+        nodes.append("simulated_human")
+    stack = Stack(_stack_options(options, nodes, profile=options.profile))
+    try:
+        stack.start()
+        stack.spin()
+    finally:
+        stack.close()
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from good_ros.nodes.console import ConsoleNode
+    from good_ros.nodes.stack import NODES, Stack
+
+    console = Console()
+    console.print(f"[dim]profile {options.profile}, model {options.model}; loading …[/]")
+    stack = Stack(
+        _stack_options(
+            options, (*NODES, "simulated_human"), quiet=True, profile=options.profile
+        )
+    )
+    try:
+        view = ConsoleNode(console, context=stack.context, namespace=options.namespace or None)
+        stack.add(view)
+        stack.start()
+        human: Any = stack.nodes["simulated_human"]
+        monitor: Any = stack.nodes["monitor"]
+        console.print(f"[dim]The person's wish:[/] {human.profile.profile.strip()}")
+        if not stack.spin(view.has_ended):
+            return 1
+        fulfilled = human.is_content(view.history)
+        console.print(
+            f"[bold]{view.turn} turns, {view.steps_done} steps done; the person's wish is "
+            f"{'fulfilled' if fulfilled else 'not fulfilled'}.[/]"
+        )
+        console.print(f"session folder: {monitor.folder}", soft_wrap=True)
+    finally:
+        stack.close()
+    return 0
+
+
+def _chat(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from good_ros.nodes.console import ConsoleNode
+    from good_ros.nodes.stack import NODES, Stack
+
+    console = Console()
+    nodes = () if options.attach else NODES
+    stack = Stack(_stack_options(options, nodes, quiet=True))
+    try:
+        view = ConsoleNode(console, context=stack.context, namespace=options.namespace or None)
+        stack.add(view)
+        stack.start()
+        console.print("[dim]Type your answers; an empty line or Ctrl-D leaves.[/]")
+        left = threading.Event()
+
+        def read_lines() -> None:
+            for line in sys.stdin:
+                if not line.strip():
+                    break
+                view.say(line.strip())
+            left.set()
+
+        threading.Thread(target=read_lines, daemon=True).start()
+        stack.spin(lambda: left.is_set() or view.has_ended())
+    finally:
+        stack.close()
+    return 0
+
+
+def _model_pull(options: argparse.Namespace) -> int:
+    from good_ros.language import models
+
+    print(models.pull(options.name))
+    return 0
+
+
+def _model_list(options: argparse.Namespace) -> int:
+    from good_ros.language import models
+
+    there = {entry.name for entry in models.installed()}
+    for name, entry in models.CATALOGUE.items():
+        state = "there" if name in there else f"not there: good model pull {name}"
+        print(f"{name:10} {entry.title:40} {entry.size / 1e6:7.0f} MB  {state}")
+    return 0
+
+
+def _model_check(options: argparse.Namespace) -> int:
+    from good_ros.language import models
+
+    print(models.check(options.name))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,53 @@
+"""What was said: questions, utterances and the transcript of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from good_ros.core.plan import StepResult
+
+
+class TurnOutcome(IntEnum):
+    """What the executor made of a turn; the values are those of ``TranscriptTurn.msg``."""
+
+    PENDING = 0
+    NO_ACTION = 1
+    ACTED = 2
+    FAILED = 3
+    DONE = 4
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One question, its answer, and the actions that followed (turns count from 1)."""
+
+    turn: int
+    question: str
+    utterance: str
+    speaker_id: str = ""
+    outcome: TurnOutcome = TurnOutcome.PENDING
+    actions: tuple[StepResult, ...] = ()
+    asked: float = 0.0
+    """Seconds since the epoch, as ``answered``; 0 where not known."""
+    answered: float = 0.0
+
+
+@dataclass(frozen=True)
+class Transcript:
+    session_id: str = ""
+    turns: tuple[Turn, ...] = ()
+    ended: bool = False
+    end_reason: str = ""
+
+    @property
+    def turn(self) -> int:
+        """The number of the last turn, 0 before the first."""
+        return self.turns[-1].turn if self.turns else 0
+
+    def as_text(self) -> str:
+        """The dialog in the words that prompts use; one line a speaker."""
+        lines = [
+            line for t in self.turns for line in (f"Robot: {t.question}", f"Human: {t.utterance}")
+        ]
+        return "\n".join(lines) if lines else "(nothing has been said yet)"

@@ -1,0 +1,166 @@
+"""What every node of the stack shares: life cycle, parameters, worker, main."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import (
+    LifecycleNode,
+    LifecyclePublisher,
+    LifecycleState,
+    TransitionCallbackReturn,
+)
+from rclpy.qos import QoSProfile
+from std_msgs.msg import Header
+
+from good_ros.core.errors import GoodError
+from good_ros.nodes.parameters import AUTOSTART, Parameter, declare, read
+from good_ros.nodes.worker import Worker
+
+
+class GoodNode(LifecycleNode):
+    """A life-cycle node with declared parameters and a worker for model calls.
+
+    A subclass names its ``PARAMETERS`` and overrides ``setup`` (on configure: load what is
+    heavy; a GoodError makes configure fail with its message), ``start`` (on activate),
+    ``stop`` (on deactivate) and ``teardown`` (on cleanup: free what setup made).
+    """
+
+    NAME: ClassVar[str]
+    PARAMETERS: ClassVar[Sequence[Parameter]] = ()
+
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__(self.NAME, **node_arguments)
+        declare(self, (AUTOSTART, *self.PARAMETERS))
+        self.worker = Worker(self)
+        self.active = False
+        self.failure = ""
+        """Why the last configure failed."""
+        self._made: list[Callable[[], Any]] = []
+
+    # What a subclass overrides.
+
+    def setup(self, values: SimpleNamespace) -> None:
+        """Make publishers and subscriptions and load models; raises GoodError."""
+
+    def start(self) -> None:
+        """Begin to act."""
+
+    def stop(self) -> None:
+        """Cease to act; state is kept."""
+
+    def teardown(self) -> None:
+        """Free what setup made."""
+
+    # Life cycle.
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            self.setup(read(self, self.PARAMETERS))
+        except (GoodError, ValueError) as error:
+            self.failure = str(error)
+            self.get_logger().error(f"cannot configure: {error}")
+            self._free()
+            return TransitionCallbackReturn.FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        result = super().on_activate(state)
+        self.active = True
+        self.start()
+        return result
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.active = False
+        self.worker.cancel_all()
+        self.stop()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._free()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.active = False
+        self.worker.cancel_all()
+        self.stop()
+        self._free()
+        return super().on_shutdown(state)
+
+    def _free(self) -> None:
+        self.teardown()
+        while self._made:
+            self._made.pop()()
+
+    # Helpers.
+
+    def publisher(self, message_type: type, topic: str, qos: QoSProfile) -> LifecyclePublisher:
+        """A publisher that is silent unless active, and goes at cleanup."""
+        result = self.create_lifecycle_publisher(message_type, topic, qos)
+        self._made.append(lambda: self.destroy_lifecycle_publisher(result))
+        return result
+
+    def listen(
+        self, message_type: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile
+    ) -> None:
+        """A subscription that goes at cleanup."""
+        result = self.create_subscription(message_type, topic, callback, qos)
+        self._made.append(lambda: self.destroy_subscription(result))
+
+    def serve(self, service_type: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
+        """A service that goes at cleanup."""
+        result = self.create_service(service_type, name, callback)
+        self._made.append(lambda: self.destroy_service(result))
+
+    def autostart(self) -> bool:
+        """Configure and activate where the parameter says so; False where that failed."""
+        if not self.get_parameter("autostart").value:
+            return True
+        return (
+            self.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        )
+
+    def header(self) -> Header:
+        return Header(stamp=self.get_clock().now().to_msg())
+
+    def seconds(self) -> float:
+        """Now, in seconds since the epoch, by the node's clock."""
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def close(self) -> None:
+        """Stop whatever runs and free everything; the node cannot be used after."""
+        self.active = False
+        self.worker.cancel_all()
+        self.worker.close()
+        self.stop()
+        self.teardown()
+        self.destroy_node()
+
+
+def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
+    """Run nodes in this process until a signal; the exit code of a console entry."""
+    rclpy.init(args=list(args) if args is not None else None)
+    executor = SingleThreadedExecutor()
+    nodes: list[GoodNode] = []
+    try:
+        for node_type in node_types:
+            node = node_type()
+            nodes.append(node)
+            executor.add_node(node)
+        for node in nodes:
+            if not node.autostart():
+                return 1
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        for node in nodes:
+            node.close()
+        executor.shutdown(timeout_sec=1.0)
+        rclpy.try_shutdown()
+    return 0

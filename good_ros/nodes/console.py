@@ -1,0 +1,114 @@
+"""The console: shows a session in the terminal as it goes, and lets a person type answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rcl_interfaces.msg import Log
+from rclpy.node import Node
+from rich.console import Console
+from rich.markup import escape
+from std_msgs.msg import Header
+
+from good_ros.core.goals import RemovalReason
+from good_ros.core.plan import StepResult
+from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript, Utterance
+from good_ros.nodes.convert import (
+    belief_from_msg,
+    goal_set_from_msg,
+    status_from_msg,
+    transcript_from_msg,
+)
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
+from good_ros.view import belief_panel, status_lines
+
+
+class ConsoleNode(Node):
+    """A plain node, so that it can come and go beside any running stack.
+
+    """
+
+    def __init__(self, console: Console, **node_arguments: Any) -> None:
+        super().__init__("console", **node_arguments)
+        self.console = console
+        self.turn = 0
+        self.history: tuple[StepResult, ...] = ()
+        self.ended = False
+        self._said_turn: tuple[str, int] = ("", 0)
+        self._status_shown: tuple[str, int, int] | None = None
+        self._settled_turn = 0
+        self._count = 0
+        self.utterance = self.create_publisher(Utterance, "utterance", SPEECH_OUT)
+        self.create_subscription(Question, "question", self.show_question, LATCHED)
+        self.create_subscription(Transcript, "transcript", self.show_transcript, LATCHED_STREAM)
+        self.create_subscription(GoalSet, "goals", self.show_goals, LATCHED_STREAM)
+        self.create_subscription(GoalBelief, "goal_belief", self.show_belief, LATCHED_STREAM)
+        self.create_subscription(TaskStatus, "task_status", self.show_status, LATCHED_STREAM)
+        self.create_subscription(Log, "/rosout", self.show_log, 100)
+
+    def has_ended(self) -> bool:
+        """Whether the session is over and its last belief has been shown."""
+        return self.ended and self._settled_turn >= self.turn
+
+    @property
+    def steps_done(self) -> int:
+        return sum(result.success for result in self.history)
+
+    def say(self, text: str) -> None:
+        """Publish what the person typed."""
+        self._count += 1
+        self.utterance.publish(
+            Utterance(
+                header=Header(stamp=self.get_clock().now().to_msg()),
+                utterance_id=f"console-{self.get_clock().now().nanoseconds}-{self._count}",
+                text=text,
+                confidence=1.0,
+                is_final=True,
+            )
+        )
+
+    def show_question(self, message: Question) -> None:
+        if message.expects_reply:
+            self.console.rule(f"turn {message.turn}", align="left", style="dim")
+        self.console.print(f"[bold blue]Robot:[/] {escape(message.text)}")
+
+    def show_transcript(self, message: Transcript) -> None:
+        transcript = transcript_from_msg(message)
+        key = (transcript.session_id, transcript.turn)
+        self.turn = transcript.turn
+        if transcript.turns and key != self._said_turn:
+            self._said_turn = key
+            said = escape(transcript.turns[-1].utterance)
+            self.console.print(f"[bold green]Human:[/] {said}")
+        if transcript.ended and not self.ended:
+            self.ended = True
+            self.console.print(f"[bold]The session ends:[/] {escape(transcript.end_reason)}.")
+
+    def show_goals(self, message: GoalSet) -> None:
+        goals = goal_set_from_msg(message)
+        if goals.turn == 0:
+            return
+        for goal in goals.added:
+            self.console.print(f"  [green]+ goal[/] {escape(goal.text)}")
+        for removal in goals.removed:
+            reason = removal.detail or RemovalReason(removal.reason).name.lower()
+            self.console.print(
+                f"  [red]- goal[/] {escape(removal.goal.text)} [dim]({escape(reason)})[/]"
+            )
+
+    def show_belief(self, message: GoalBelief) -> None:
+        if message.settled:
+            self._settled_turn = message.turn
+            self.console.print(belief_panel(belief_from_msg(message)))
+
+    def show_status(self, message: TaskStatus) -> None:
+        status = status_from_msg(message)
+        key = (status.session_id, status.turn, int(status.state))
+        self.history = status.history
+        if status.state.ends_turn and key != self._status_shown and status.turn:
+            self._status_shown = key
+            self.console.print(status_lines(status))
+
+    def show_log(self, message: Log) -> None:
+        if message.level >= 30:  # Log.WARN is a bytes constant in some releases.
+            self.console.print(f"[dim]{escape(message.name)}:[/] [yellow]{escape(message.msg)}[/]")

@@ -1,0 +1,216 @@
+"""The dialog node: asks the person, hears the answer, keeps the transcript (GOOD, III-B)."""
+
+from __future__ import annotations
+
+import math
+import threading
+import uuid
+from types import SimpleNamespace
+
+from std_msgs.msg import String
+
+from good_ros.core.errors import InputError
+from good_ros.core.plan import StepResult
+from good_ros.language import conversation
+from good_ros.language.backends import make_generator
+from good_ros.msg import Question, TaskStatus, Transcript, Utterance
+from good_ros.nodes.base import GoodNode, run
+from good_ros.nodes.convert import status_from_msg, transcript_to_msg
+from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.qos import LATCHED, SPEECH_IN
+from good_ros.srv import ResetSession
+from good_ros.turns.dialog import DialogFlow, Phase
+
+
+class DialogNode(GoodNode):
+    NAME = "dialog"
+    PARAMETERS = (
+        MODEL,
+        SERVED_MODEL,
+        DEADLINE,
+        SEED,
+        TASK,
+        Parameter("max_turns", 20, "Turns after which the session ends.", 1, 1000),
+        Parameter(
+            "opening",
+            "What would you like me to do?",
+            "The question that stands where the person speaks before one was asked.",
+        ),
+        Parameter(
+            "completion_phrase",
+            "the task is completed",
+            "Words by which the person says that everything is done.",
+        ),
+    )
+
+    def setup(self, values: SimpleNamespace) -> None:
+        self.values = values
+        self.generator = make_generator(values.model, values.served_model)
+        self.question = self.publisher(Question, "question", LATCHED)
+        self.transcript = self.publisher(Transcript, "transcript", LATCHED)
+        self.listen(Utterance, "utterance", self.on_utterance, SPEECH_IN)
+        self.listen(String, "speech_text", self.on_speech_text, SPEECH_IN)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
+        self.serve(ResetSession, "reset_session", self.on_reset)
+        self.flow: DialogFlow | None = None
+
+    def start(self) -> None:
+        if self.flow is None:
+            self.begin_session()
+        elif self.flow.phase is Phase.QUESTION:
+            self.next_question()
+
+    def teardown(self) -> None:
+        if generator := vars(self).pop("generator", None):
+            generator.close()
+
+    def begin_session(self) -> None:
+        self.flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)
+        self.get_logger().info(f"session {self.flow.transcript.session_id} begins")
+        self.publish_transcript()
+        self.next_question()
+
+    # Asking.
+
+    def next_question(self) -> None:
+        flow = self.flow
+        assert flow is not None
+        if held := flow.take_held():
+            # The person spoke first: no question is worth making any more.
+            self.ask(self.values.opening)
+            self.take(held[0], held[1])
+            return
+
+        transcript, history = flow.transcript, flow.history
+
+        def job(cancel: threading.Event) -> str:
+            return conversation.ask(
+                self.generator,
+                self.values.task,
+                transcript,
+                status_text(history),
+                seed=self.values.seed + transcript.turn,
+                deadline_s=self.values.deadline_s,
+                cancel=cancel,
+            )
+
+        def then(question: str | None, error: BaseException | None) -> None:
+            if flow is not self.flow or flow.phase is not Phase.QUESTION:
+                return
+            if error is not None or not question:
+                self.get_logger().error(f"no question could be made: {error}; asking plainly")
+                question = self.values.opening
+            self.ask(question)
+            if held := flow.take_held():
+                self.take(held[0], held[1])
+
+        self.worker.submit(job, then)
+
+    def ask(self, question: str) -> None:
+        assert self.flow is not None
+        self.flow.ask(question, self.seconds())
+        self.publish_question(question, expects_reply=True)
+
+    # Hearing.
+
+    def on_speech_text(self, message: String) -> None:
+        self.hear(Utterance(text=message.data, confidence=Utterance.CONFIDENCE_UNKNOWN))
+
+    def on_utterance(self, message: Utterance) -> None:
+        if message.is_final:
+            self.hear(message)
+
+    def hear(self, message: Utterance) -> None:
+        if not self.active or self.flow is None:
+            return
+        try:
+            text = conversation.check_utterance(message.text)
+            self.flow.check_new(text, message.utterance_id)
+        except InputError as error:
+            self.get_logger().warning(str(error))
+            return
+        if self.flow.phase is Phase.REPLY:
+            self.take(text, message.speaker_id, message.utterance_id)
+        else:
+            self.flow.hear(text, self.seconds(), message.speaker_id, message.utterance_id)
+            self.get_logger().info("heard before a question stood; kept for the next turn")
+            if self.flow.phase is Phase.QUESTION:
+                self.worker.cancel_all()
+                self.next_question()
+
+    def take(self, text: str, speaker_id: str, utterance_id: str = "") -> None:
+        assert self.flow is not None
+        self.flow.hear(text, self.seconds(), speaker_id, utterance_id)
+        if conversation.says_done(text, self.values.completion_phrase):
+            self.flow.end("the person said that the task is completed")
+        elif conversation.stops(text):
+            self.flow.end("the person asked to stop")
+        self.publish_transcript()
+        if self.flow.phase is Phase.ENDED:
+            self.say_goodbye()
+
+    # The executor's report.
+
+    def on_status(self, message: TaskStatus) -> None:
+        if not self.active or self.flow is None:
+            return
+        if not self.flow.report(status_from_msg(message)):
+            return
+        self.publish_transcript()
+        if self.flow.phase is Phase.ENDED:
+            self.say_goodbye()
+        else:
+            self.next_question()
+
+    def on_reset(
+        self, request: ResetSession.Request, response: ResetSession.Response
+    ) -> ResetSession.Response:
+        if not self.active:
+            response.message = "dialog is not active: activate it before a reset"
+            return response
+        self.worker.cancel_all()
+        self.begin_session()
+        assert self.flow is not None
+        response.success = True
+        response.session_id = self.flow.transcript.session_id
+        return response
+
+    # Publishing.
+
+    def publish_transcript(self) -> None:
+        assert self.flow is not None
+        self.transcript.publish(transcript_to_msg(self.flow.transcript, self.header()))
+
+    def say_goodbye(self) -> None:
+        assert self.flow is not None
+        reason = self.flow.transcript.end_reason
+        self.get_logger().info(f"session {self.flow.transcript.session_id} ends: {reason}")
+        self.publish_question("Thank you. Goodbye.", expects_reply=False)
+
+    def publish_question(self, text: str, expects_reply: bool) -> None:
+        assert self.flow is not None
+        transcript = self.flow.transcript
+        self.question.publish(
+            Question(
+                header=self.header(),
+                session_id=transcript.session_id,
+                turn=self.flow.next_turn if expects_reply else transcript.turn,
+                text=text,
+                expects_reply=expects_reply,
+                expected_information_gain=math.nan,
+            )
+        )
+
+
+def status_text(history: tuple[StepResult, ...]) -> str:
+    """What was done so far, for prompts: the last effects, or that nothing was done."""
+    effects = [r.effect for r in history if r.success and r.effect]
+    return "; ".join(effects[-6:]) if effects else "nothing has been done yet"
+
+
+def main() -> int:
+    return run(DialogNode)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

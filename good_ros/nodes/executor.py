@@ -1,0 +1,164 @@
+"""The executor node: acts once on each settled belief, and reports (GOOD, III-E)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+from good_ros.core.plan import ErrorCode, TaskState
+from good_ros.core.plan import TaskStatus as Status
+from good_ros.language.backends import make_generator
+from good_ros.msg import GoalBelief, TaskStatus, Transcript
+from good_ros.nodes.base import GoodNode, run
+from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_from_msg
+from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.qos import LATCHED
+from good_ros.planning.planner import Planner
+from good_ros.planning.turn import TurnActor, replay
+from good_ros.turns.executor import ExecutorOrder
+from good_ros.worlds.registry import make_world
+
+
+class ExecutorNode(GoodNode):
+    NAME = "executor"
+    PARAMETERS = (
+        MODEL,
+        SERVED_MODEL,
+        DEADLINE,
+        SEED,
+        TASK,
+        Parameter("world", "household", "World to act on.", choices=("household",)),
+        Parameter("scene", "FloorPlan1", "Scene of the world, such as FloorPlan1."),
+        Parameter("world_seed", 0, "Seed of the scene's start; 0 leaves it as recorded.", 0),
+        Parameter("top_k", 3, "Goals that a plan is made for, most likely first.", 1, 20),
+        Parameter("max_replans", 2, "New plans after one that cannot be carried out.", 0, 20),
+        Parameter("max_steps", 12, "Longest plan, in steps.", 1, 100),
+    )
+
+    def setup(self, values: SimpleNamespace) -> None:
+        self.values = values
+        self.world = make_world(values.world)
+        self.world.reset(values.scene, values.world_seed)
+        self.generator = make_generator(values.model, values.served_model)
+        self.actor = TurnActor(
+            self.world,
+            Planner(
+                self.generator,
+                task=values.task,
+                top_k=values.top_k,
+                max_steps=values.max_steps,
+                seed=values.seed,
+                deadline_s=values.deadline_s,
+            ),
+            max_replans=values.max_replans,
+        )
+        self.order = ExecutorOrder()
+        self.status = self.publisher(TaskStatus, "task_status", LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
+
+    def start(self) -> None:
+        if self.order.transcript is None:
+            self.publish(Status("", 0, TaskState.IDLE, scene=self.world.describe()))
+        self.act()
+
+    def stop(self) -> None:
+        # A turn that was cut off is due again after the next activation.
+        self.order.abandon()
+
+    def teardown(self) -> None:
+        if generator := vars(self).pop("generator", None):
+            generator.close()
+
+    def on_transcript(self, message: Transcript) -> None:
+        if self.order.hear_transcript(transcript_from_msg(message)):
+            self.set_up_world()
+        else:
+            self.act()
+
+    def set_up_world(self) -> None:
+        """The world as the session left it, or as at the start for a new one.
+
+        It is done by the worker, so that it never overlaps with a plan that is carried out.
+        """
+        assert self.order.transcript is not None
+        session_id = self.order.transcript.session_id
+        history = self.order.history
+        self.worker.cancel_all()
+
+        def job(cancel: threading.Event) -> str:
+            self.world.reset(self.values.scene, self.values.world_seed)
+            replay(self.world, history)
+            return self.world.describe()
+
+        def then(scene: str | None, error: BaseException | None) -> None:
+            if scene is None:
+                self.get_logger().error(f"the world could not be rebuilt: {error}")
+                self.publish(
+                    Status(session_id, 0, TaskState.FAILED, ErrorCode.WORLD_LOST, str(error))
+                )
+                return
+            if history:
+                self.get_logger().info(f"rebuilt the world from {len(history)} steps")
+            status = self.order.resumed_status() or Status(session_id, 0, TaskState.IDLE)
+            self.publish(replace(status, scene=scene))
+            self.act()
+
+        self.worker.submit(job, then)
+
+    def on_belief(self, message: GoalBelief) -> None:
+        self.order.hear_belief(belief_from_msg(message))
+        self.act()
+
+    def act(self) -> None:
+        due = self.order.due() if self.active else None
+        if due is None:
+            return
+        belief, transcript = due
+        self.order.begin(belief.turn)
+        history = self.order.history
+
+        def job(cancel: threading.Event) -> Status:
+            def on_status(status: Status) -> None:
+                shown = self.with_scene(status)
+                self.worker.post(lambda: None if cancel.is_set() else self.publish(shown))
+
+            if transcript.ended:
+                return self.with_scene(
+                    Status(belief.session_id, belief.turn, TaskState.NO_ACTION, history=history)
+                )
+            return self.with_scene(
+                self.actor.act(belief, transcript, history, cancel=cancel, on_status=on_status)
+            )
+
+        def then(status: Status | None, error: BaseException | None) -> None:
+            if status is None:
+                self.get_logger().error(f"the turn failed: {error}")
+                status = Status(
+                    belief.session_id,
+                    belief.turn,
+                    TaskState.FAILED,
+                    ErrorCode.NO_PLAN,
+                    str(error),
+                    history=history,
+                )
+            self.order.finish(status.history)
+            self.publish(status)
+            self.act()
+
+        self.worker.submit(job, then)
+
+    def with_scene(self, status: Status) -> Status:
+        return replace(status, scene=self.world.describe())
+
+    def publish(self, status: Status) -> None:
+        self.status.publish(status_to_msg(status, self.header()))
+
+
+def main() -> int:
+    return run(ExecutorNode)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""The goal belief node: a posterior over goals for each transcript and goal set (GOOD, III-C)."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+from good_ros.core.belief import Belief
+from good_ros.core.errors import ModelCancelled
+from good_ros.inference.backends import make_scorer
+from good_ros.inference.tracker import BeliefTracker
+from good_ros.msg import GoalBelief, GoalSet, Transcript
+from good_ros.nodes.base import GoodNode, run
+from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
+from good_ros.nodes.parameters import MODEL, Parameter
+from good_ros.nodes.qos import LATCHED
+from good_ros.turns.belief import BeliefOrder
+
+RETRY_S = 5.0
+
+
+class GoalBeliefNode(GoodNode):
+    NAME = "goal_belief"
+    PARAMETERS = (
+        MODEL,
+        Parameter(
+            "evidence",
+            "dialog",
+            "What counts: the whole dialog, or the last turn alone (the paper's experiments).",
+            choices=("dialog", "last_turn"),
+        ),
+        Parameter(
+            "temper",
+            1.0,
+            "Factor on every log-likelihood; under 1 makes the belief less sure.",
+            0.0,
+            10.0,
+        ),
+        Parameter(
+            "forgetting",
+            1.0,
+            "Factor on a turn's log-likelihood for each turn since; 1 forgets nothing.",
+            0.0,
+            1.0,
+        ),
+    )
+
+    def setup(self, values: SimpleNamespace) -> None:
+        self.scorer = make_scorer(values.model)
+        self.scorer.self_test()
+        self.tracker = BeliefTracker(
+            self.scorer,
+            temper=values.temper,
+            forgetting=values.forgetting,
+            evidence=values.evidence,
+        )
+        self.order = BeliefOrder()
+        self.busy = False
+        self.belief = self.publisher(GoalBelief, "goal_belief", LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
+        self.listen(GoalSet, "goals", self.on_goals, LATCHED)
+
+    def start(self) -> None:
+        self.busy = False
+        self.compute()
+
+    def teardown(self) -> None:
+        if tracker := vars(self).pop("tracker", None):
+            tracker.close()
+        if scorer := vars(self).pop("scorer", None):
+            scorer.close()
+
+    def on_transcript(self, message: Transcript) -> None:
+        self.order.hear_transcript(transcript_from_msg(message))
+        self.compute()
+
+    def on_goals(self, message: GoalSet) -> None:
+        self.order.hear_goals(goal_set_from_msg(message))
+        self.compute()
+
+    def compute(self) -> None:
+        due = self.order.due()
+        if due is None or self.busy or not self.active:
+            return
+        transcript, goals = due
+        self.busy = True
+
+        def job(cancel: threading.Event) -> Belief:
+            return self.tracker.update(transcript, goals, cancel)
+
+        def then(belief: Belief | None, error: BaseException | None) -> None:
+            self.busy = False
+            if belief is not None:
+                self.order.done(transcript, goals)
+                self.belief.publish(belief_to_msg(belief, self.header()))
+                self.compute()
+            elif not isinstance(error, ModelCancelled):
+                self.get_logger().error(
+                    f"the belief is unchanged: {error}; trying again in {RETRY_S:.0f} s"
+                )
+                self.retry_later()
+
+        self.worker.submit(job, then)
+
+    def retry_later(self) -> None:
+        def retry() -> None:
+            timer.cancel()
+            self.destroy_timer(timer)
+            self.compute()
+
+        timer = self.create_timer(RETRY_S, retry)
+
+
+def main() -> int:
+    return run(GoalBeliefNode)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,95 @@
+"""Declaring parameters with their description and range, from one table a node.
+
+The same tables are the source of ``docs/parameters.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.node import Node
+
+Value = bool | int | float | str | list[str]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter; ``minimum`` and ``maximum`` are inclusive."""
+
+    name: str
+    default: Value
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def descriptor(self) -> ParameterDescriptor:
+        result = ParameterDescriptor(name=self.name, description=self.description)
+        if self.choices:
+            result.additional_constraints = "one of: " + ", ".join(self.choices)
+        if self.minimum is None or self.maximum is None:
+            return result
+        if isinstance(self.default, float):
+            result.floating_point_range = [
+                FloatingPointRange(from_value=float(self.minimum), to_value=float(self.maximum))
+            ]
+        else:
+            result.integer_range = [
+                IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=1)
+            ]
+        return result
+
+
+AUTOSTART = Parameter(
+    "autostart",
+    True,
+    "Configure and activate at start; false where a life-cycle manager does it.",
+)
+MODEL = Parameter(
+    "model",
+    "default",
+    "Language model: a name that `good model list` prints, a path to a .gguf file, or the base "
+    "URL of an OpenAI-compatible server (generation only).",
+)
+SERVED_MODEL = Parameter(
+    "served_model",
+    "",
+    "The model's name on the server, where `model` is a URL; empty takes the first one served.",
+)
+DEADLINE = Parameter(
+    "deadline_s",
+    300.0,
+    "Seconds after which one model call is given up.",
+    0.1,
+    3600.0,
+)
+SEED = Parameter("seed", 0, "Seed of every random draw of this node.", 0, 2**31 - 1)
+TASK = Parameter(
+    "task",
+    "interact with the objects in the room so that it ends up as the person wants it",
+    "What the robot is there for, as prompts say it.",
+)
+
+
+def declare(node: Node, parameters: Sequence[Parameter]) -> None:
+    """Declare all of them on ``node``."""
+    for parameter in parameters:
+        node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
+
+
+def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
+    """The values as attributes. Raises ValueError where a value is not one of its choices."""
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        value = node.get_parameter(parameter.name).value
+        if parameter.choices and value not in parameter.choices:
+            raise ValueError(
+                f"parameter {parameter.name} is {value!r}; it must be one of "
+                + ", ".join(parameter.choices)
+            )
+        values[parameter.name] = value
+    return SimpleNamespace(**values)

@@ -1,0 +1,37 @@
+"""Every quality-of-service profile of the stack, in one place (design: names table)."""
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+LATCHED = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""For state: a late joiner gets the last message. Published on change only."""
+
+LATCHED_STREAM = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""For a subscriber to LATCHED topics that must not skip one while it is busy (a recording)."""
+
+SPEECH_IN = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=10,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""Asks for the least, so that it matches all four reliability and durability pairs a speech
+front end may publish with (rosbridge_suite #1022). Nothing said before the node was there is
+heard."""
+
+SPEECH_OUT = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=10,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""For utterances that a node of this package publishes."""

@@ -1,0 +1,125 @@
+"""The simulated human node: answers the robot's questions from a profile (GOOD, III-B, IV-B1).
+
+For experiments and demonstrations; a person or a speech front end takes its place.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+from good_ros.core.errors import WorldError
+from good_ros.core.plan import StepResult
+from good_ros.experiments.profiles import load_profile
+from good_ros.language import conversation
+from good_ros.language.backends import make_generator
+from good_ros.msg import Question, TaskStatus, Utterance
+from good_ros.nodes.base import GoodNode, run
+from good_ros.nodes.convert import status_from_msg
+from good_ros.nodes.dialog import status_text
+from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.qos import LATCHED, SPEECH_OUT
+from good_ros.planning.turn import replay
+from good_ros.worlds import predicates
+from good_ros.worlds.registry import make_world
+
+
+class SimulatedHumanNode(GoodNode):
+    NAME = "simulated_human"
+    PARAMETERS = (
+        MODEL,
+        SERVED_MODEL,
+        DEADLINE,
+        SEED,
+        TASK,
+        Parameter(
+            "profile",
+            "put_away_food",
+            "Who is played: a name in config/profiles, or a path to a profile's YAML file.",
+        ),
+        Parameter("world_seed", 0, "Seed of the scene's start, as the executor's.", 0),
+        Parameter("temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0),
+    )
+
+    def setup(self, values: SimpleNamespace) -> None:
+        self.values = values
+        self.profile = load_profile(values.profile)
+        self.room = make_world("household")
+        self.room.reset(self.profile.scene, values.world_seed)
+        self.generator = make_generator(values.model, values.served_model)
+        self.history: tuple[StepResult, ...] = ()
+        self.answered: tuple[str, int] = ("", 0)
+        self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
+        self.listen(Question, "question", self.on_question, LATCHED)
+
+    def teardown(self) -> None:
+        if generator := vars(self).pop("generator", None):
+            generator.close()
+
+    def on_status(self, message: TaskStatus) -> None:
+        self.history = status_from_msg(message).history
+
+    def on_question(self, message: Question) -> None:
+        key = (message.session_id, message.turn)
+        if not (self.active and message.expects_reply) or key == self.answered:
+            return
+        if message.session_id != self.answered[0] and message.turn == 1:
+            self.history = ()
+        self.answered = key
+        history = self.history
+
+        def job(cancel: threading.Event) -> str:
+            if self.is_content(history):
+                return str(self.profile.completion_phrase)
+            return conversation.answer(
+                self.generator,
+                self.profile.profile,
+                self.values.task,
+                message.text,
+                status_text(history),
+                self.profile.completion_phrase,
+                temperature=self.values.temperature,
+                seed=self.values.seed + message.turn,
+                deadline_s=self.values.deadline_s,
+                cancel=cancel,
+            )
+
+        def then(text: str | None, error: BaseException | None) -> None:
+            if text is None:
+                self.get_logger().error(f"no answer could be made: {error}")
+                return
+            self.utterance.publish(
+                Utterance(
+                    header=self.header(),
+                    utterance_id=f"{message.session_id}-{message.turn}",
+                    speaker_id=self.profile.name,
+                    text=text,
+                    confidence=Utterance.CONFIDENCE_UNKNOWN,
+                    locale="en",
+                    is_final=True,
+                )
+            )
+
+        self.worker.submit(job, then)
+
+    def is_content(self, history: tuple[StepResult, ...]) -> bool:
+        """Whether the room, as the person would see it, is as the profile wants it."""
+        if not history:
+            return False
+        self.room.reset(self.profile.scene, self.values.world_seed)
+        try:
+            replay(self.room, history)
+        except WorldError as error:
+            self.get_logger().warning(f"the room could not be followed: {error}")
+            return False
+        objects = self.room.observe()
+        return all(predicates.holds(c, objects) for c in self.profile.conditions)
+
+
+def main() -> int:
+    return run(SimulatedHumanNode)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

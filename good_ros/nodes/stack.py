@@ -1,0 +1,122 @@
+"""The stack in one process: which nodes there are, and how they are run together.
+
+Composed, the nodes share one loaded model; the launch files start the same nodes as
+processes of their own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from good_ros.core.errors import GoodError
+from good_ros.nodes.base import GoodNode
+
+NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor")
+"""The nodes of a running stack, in the order in which they are configured."""
+
+EXTRA_NODES = ("simulated_human",)
+
+
+def node_type(name: str) -> type[GoodNode]:
+    """The class of a node by its name."""
+    module = importlib.import_module(f"good_ros.nodes.{name}")
+    class_name = "".join(part.capitalize() for part in name.split("_")) + "Node"
+    result: type[GoodNode] = getattr(module, class_name)
+    return result
+
+
+@dataclass
+class StackOptions:
+    """How a stack is started; ``parameters`` are by node name, then parameter name.
+
+    A parameter that a node does not have is passed over, so that one option (``model``) can
+    be given to all.
+    """
+
+    nodes: Sequence[str] = NODES
+    namespace: str = ""
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ros_arguments: Sequence[str] = ()
+
+
+class Stack:
+    """Nodes composed in one process, on one thread beside their workers."""
+
+    def __init__(self, options: StackOptions, context: Context | None = None) -> None:
+        self.context = context or Context()
+        arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
+        rclpy.init(args=arguments, context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.nodes: dict[str, GoodNode] = {}
+        self.others: list[Node] = []
+        try:
+            for name in options.nodes:
+                self.nodes[name] = self._make(name, options)
+                self.executor.add_node(self.nodes[name])
+        except BaseException:
+            self.close()
+            raise
+
+    def _make(self, name: str, options: StackOptions) -> GoodNode:
+        kind = node_type(name)
+        known = {parameter.name for parameter in kind.PARAMETERS}
+        values = {
+            key: value
+            for key, value in (
+                *options.parameters.get("*", {}).items(),
+                *options.parameters.get(name, {}).items(),
+            )
+            if key in known
+        }
+        return kind(
+            context=self.context,
+            namespace=options.namespace or None,
+            parameter_overrides=[Parameter(key, value=value) for key, value in values.items()],
+        )
+
+    def add(self, node: Node) -> None:
+        """Run another node beside those of the stack; it is destroyed with it."""
+        self.others.append(node)
+        self.executor.add_node(node)
+
+    def start(self) -> None:
+        """Configure and activate every node. Raises GoodError where one cannot."""
+        for name, node in self.nodes.items():
+            if not node.autostart():
+                raise GoodError(f"{name}: {node.failure or 'could not be configured'}")
+
+    def spin(self, until: Callable[[], bool] = lambda: False, timeout_s: float | None = None) -> bool:
+        """Run callbacks until ``until()`` holds, a signal comes or the time is over.
+
+        True where ``until()`` held.
+        """
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            while self.context.ok():
+                if until():
+                    return True
+                if end is not None and time.monotonic() > end:
+                    return False
+                self.executor.spin_once(timeout_sec=0.2)
+        except ExternalShutdownException:
+            pass
+        return False
+
+    def close(self) -> None:
+        """Stop everything; what was recorded is complete."""
+        for node in self.nodes.values():
+            node.close()
+        for other in self.others:
+            other.destroy_node()
+        self.executor.shutdown(timeout_sec=1.0)
+        self.context.try_shutdown()

@@ -1,0 +1,100 @@
+"""Model calls beside the graph: one thread a node, results handed back to the graph's thread.
+
+A callback that waited for a model would hold up every other callback of the process
+(rclpy #1398), so a node submits a job and goes on; when the job ends, ``then`` runs as an
+ordinary callback of the node. All of a node's state is thus touched by one thread only.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from rclpy.node import Node
+
+T = TypeVar("T")
+Job = Callable[[threading.Event], Any]
+
+
+class Worker:
+    """Runs jobs one after the other. A job gets an event that is set once it is unwanted."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._jobs: queue.SimpleQueue[tuple[Job, Callable[..., None], threading.Event] | None]
+        self._jobs = queue.SimpleQueue()
+        self._posted: deque[Callable[[], None]] = deque()
+        self._cancels: set[threading.Event] = set()
+        self._guard = node.create_guard_condition(self._run_posted)
+        self._thread = threading.Thread(
+            target=self._work, name=f"{node.get_name()} worker", daemon=True
+        )
+        self._thread.start()
+        self._closed = False
+
+    def submit(
+        self,
+        job: Callable[[threading.Event], T],
+        then: Callable[[T | None, BaseException | None], None],
+    ) -> threading.Event:
+        """Queue ``job(cancel)``; ``then(result, error)`` follows in the graph's thread.
+
+        Setting the returned event asks the job to stop; ``then`` is not called after that.
+        """
+        cancel = threading.Event()
+        self._cancels.add(cancel)
+        self._jobs.put((job, then, cancel))
+        return cancel
+
+    def post(self, callback: Callable[[], None]) -> None:
+        """Run ``callback`` in the graph's thread; callable from any thread."""
+        self._posted.append(callback)
+        if not self._closed:
+            self._guard.trigger()
+
+    def cancel_all(self) -> None:
+        """Ask every job to stop, and forget their results."""
+        for cancel in list(self._cancels):
+            cancel.set()
+
+    def close(self, timeout_s: float = 10.0) -> None:
+        """Stop, and wait for the running job to notice."""
+        if self._closed:
+            return
+        self._closed = True
+        self.cancel_all()
+        self._jobs.put(None)
+        self._thread.join(timeout_s)
+        self._node.destroy_guard_condition(self._guard)
+
+    def _work(self) -> None:
+        while (item := self._jobs.get()) is not None:
+            job, then, cancel = item
+            result: Any = None
+            error: BaseException | None = None
+            if not cancel.is_set():
+                try:
+                    result = job(cancel)
+                except BaseException as caught:
+                    error = caught
+            self.post(partial(self._finish, then, cancel, result, error))
+            del item, job, then, cancel, result, error
+
+    def _finish(
+        self,
+        then: Callable[[Any, BaseException | None], None],
+        cancel: threading.Event,
+        result: Any,
+        error: BaseException | None,
+    ) -> None:
+        self._cancels.discard(cancel)
+        if not cancel.is_set():
+            then(result, error)
+
+    def _run_posted(self) -> None:
+        while self._posted:
+            self._posted.popleft()()

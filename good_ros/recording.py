@@ -1,0 +1,79 @@
+"""A session on disk: a folder of JSON lines, written as it happens, readable after a crash.
+
+Files of a session's folder: ``session.json`` (what it ran with), ``transcript.jsonl``,
+``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl`` and
+``status.jsonl``. Each line has ``time`` (seconds since the epoch) and the fields of the message.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from good_ros.core.errors import InputError
+
+KINDS = ("transcript", "questions", "goals", "beliefs", "plans", "actions", "status")
+
+
+class SessionRecord:
+    """Writes one session. Raises OSError where the folder cannot be written."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "session.json").write_text(json.dumps(dict(about), indent=2) + "\n")
+        self._files = {kind: (folder / f"{kind}.jsonl").open("a") for kind in KINDS}
+
+    def write(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Append one line and hand it to the operating system at once."""
+        line = json.dumps({"time": round(time.time(), 3), **_finite(fields)}, ensure_ascii=False)
+        file = self._files[kind]
+        file.write(line + "\n")
+        file.flush()
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+
+def read(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """The lines of one kind; a last line that a crash cut short is left out.
+
+    Raises InputError where the folder is no session or a line within is damaged.
+    """
+    if kind not in KINDS:
+        raise InputError(f"no record of {kind!r} is kept; there are {', '.join(KINDS)}")
+    path = folder / f"{kind}.jsonl"
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise InputError(f"{folder} is not a session's folder: {error}") from error
+    return list(_parse(path, text))
+
+
+def _parse(path: Path, text: str) -> Iterator[dict[str, Any]]:
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError as error:
+            if number == len(lines):
+                return
+            raise InputError(f"{path}, line {number}: not JSON: {error}") from error
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN or infinity: they become null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,56 @@
+"""The belief's side of a turn: which belief is due for the transcript and goals at hand."""
+
+from __future__ import annotations
+
+from good_ros.core.dialog import Transcript
+from good_ros.core.goals import GoalSet
+
+
+class BeliefOrder:
+    """Holds the last transcript and goal set; a belief is due for each new pair of them.
+
+    Pass 1 of turn t is over the goals of an earlier turn; once the goal manager has answered
+    with goals of turn t, the belief over those is the settled one. Goals of a later turn than
+    the transcript wait for it.
+    """
+
+    def __init__(self) -> None:
+        self.transcript: Transcript | None = None
+        self.goals: GoalSet | None = None
+        self._done: tuple[str, int, int] | None = None
+
+    def hear_transcript(self, transcript: Transcript) -> None:
+        """Take a transcript; an older one of the same session is ignored."""
+        held = self.transcript
+        if held and held.session_id == transcript.session_id and transcript.turn < held.turn:
+            return
+        self.transcript = transcript
+
+    def hear_goals(self, goals: GoalSet) -> None:
+        """Take a goal set; an older version of the same session is ignored."""
+        held = self.goals
+        if held and held.session_id == goals.session_id and goals.version <= held.version:
+            return
+        self.goals = goals
+
+    def due(self) -> tuple[Transcript, GoalSet] | None:
+        """What to compute a belief for now, or None."""
+        transcript, goals = self.transcript, self.goals
+        if (
+            transcript is None
+            or goals is None
+            or transcript.session_id != goals.session_id
+            or transcript.turn == 0
+            or goals.turn > transcript.turn
+            or self._key(transcript, goals) == self._done
+        ):
+            return None
+        return transcript, goals
+
+    def done(self, transcript: Transcript, goals: GoalSet) -> None:
+        """The belief for this pair was published."""
+        self._done = self._key(transcript, goals)
+
+    @staticmethod
+    def _key(transcript: Transcript, goals: GoalSet) -> tuple[str, int, int]:
+        return transcript.session_id, transcript.turn, goals.version

@@ -1,0 +1,96 @@
+"""The goal manager's side of a turn: it owns the goal set and answers each pass 1 once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript
+from good_ros.core.goals import GoalSet
+
+
+class GoalOrder:
+    """Holds the goal set of the current session, and says which belief to answer."""
+
+    def __init__(self) -> None:
+        self.goals: GoalSet | None = None
+        self.transcript: Transcript | None = None
+        self.belief: Belief | None = None
+
+    def begin(self, goals: GoalSet) -> None:
+        """A session begins with these goals (turn 0, version 1)."""
+        self.goals = goals
+        self.belief = None
+
+    def hear_transcript(self, transcript: Transcript) -> bool:
+        """Take a transcript; True where it begins a session that has no goals yet."""
+        held = self.transcript
+        if held and held.session_id == transcript.session_id and transcript.turn < held.turn:
+            return False
+        self.transcript = transcript
+        return self.goals is None or self.goals.session_id != transcript.session_id
+
+    def hear_belief(self, belief: Belief) -> bool:
+        """Take a belief; True where the goals were recovered from it.
+
+        A manager that was started again knows no goals, or only first ones: those of the
+        latched belief are then the last ones of its session.
+        """
+        self.belief = belief
+        held = self.goals
+        if (
+            held is not None
+            and held.session_id == belief.session_id
+            and held.version >= belief.goals_version
+        ):
+            return False
+        self.goals = GoalSet(
+            belief.session_id,
+            # Pass 1 is over goals of an earlier turn; which one does not matter.
+            belief.turn if belief.settled else belief.turn - 1,
+            belief.goals_version,
+            tuple(h.goal for h in belief.hypotheses),
+        )
+        return True
+
+    def due(self) -> tuple[Belief, Transcript] | None:
+        """The pass-1 belief that waits for an answer, with its transcript, or None."""
+        belief, goals, transcript = self.belief, self.goals, self.transcript
+        if (
+            belief is None
+            or goals is None
+            or transcript is None
+            or belief.settled
+            or belief.session_id != goals.session_id
+            or transcript.session_id != belief.session_id
+            or transcript.turn != belief.turn
+            or belief.goals_version != goals.version
+            or belief.turn <= goals.turn
+        ):
+            return None
+        return belief, transcript
+
+    def answer(self, edited: GoalSet) -> bool:
+        """Take the edit as the current set; False where a person's edit came in between.
+
+        In that case the belief publishes pass 1 again over the newer set.
+        """
+        if (
+            self.goals is None
+            or edited.session_id != self.goals.session_id
+            or edited.version != self.goals.version + 1
+        ):
+            return False
+        self.goals = edited
+        return True
+
+    def unchanged(self, belief: Belief) -> GoalSet:
+        """The answer that changes nothing, for when no edit could be made."""
+        assert self.goals is not None
+        return replace(
+            self.goals,
+            turn=belief.turn,
+            version=self.goals.version + 1,
+            added=(),
+            removed=(),
+        )

@@ -1,0 +1,30 @@
+"""The Python side of the package; the interfaces are built by CMakeLists.txt."""
+
+from setuptools import find_packages, setup
+
+NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor", "simulated_human")
+
+setup(
+    name="good_ros",
+    version="0.1.0",
+    description="Goal inference from open-ended dialog on ROS 2",
+    license="Apache-2.0",
+    packages=find_packages(include=["good_ros", "good_ros.*"]),
+    package_data={"good_ros": ["**/*.yaml", "**/*.json", "**/*.gz"]},
+    python_requires=">=3.10",
+    # Ranges here, exact versions in requirements/: a lab installs beside its own packages.
+    install_requires=["numpy>=1.26", "PyYAML>=6", "jsonschema>=4.18", "rich>=13"],
+    extras_require={
+        "llama": ["llama-cpp-python>=0.3.16"],
+        "openai": ["openai>=1.60"],
+        "hub": ["huggingface_hub>=0.30"],
+        "household": ["procthor==0.0.1.dev2"],
+        "test": ["pytest>=8", "hypothesis>=6.100"],
+    },
+    entry_points={
+        "console_scripts": [
+            "good = good_ros.cli:main",
+            *(f"{node} = good_ros.nodes.{node}:main" for node in NODES),
+        ]
+    },
+)
