@@ -127,7 +127,8 @@ def _stack_options(
 
 
 def _up(options: argparse.Namespace) -> int:
-    from good_ros.nodes.stack import NODES, Stack
+    from good_ros.node_names import NODES
+    from good_ros.nodes.stack import Stack
 
     unknown = sorted(set(options.without) - set(NODES))
     if unknown:
@@ -148,7 +149,8 @@ def _demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from good_ros.nodes.console import ConsoleNode
-    from good_ros.nodes.stack import NODES, Stack
+    from good_ros.node_names import NODES
+    from good_ros.nodes.stack import Stack
 
     console = Console()
     console.print(f"[dim]profile {options.profile}, model {options.model}; loading …[/]")
@@ -181,7 +183,8 @@ def _chat(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from good_ros.nodes.console import ConsoleNode
-    from good_ros.nodes.stack import NODES, Stack
+    from good_ros.node_names import NODES
+    from good_ros.nodes.stack import Stack
 
     console = Console()
     nodes = () if options.attach else NODES
@@ -208,9 +211,19 @@ def _chat(options: argparse.Namespace) -> int:
 
 
 def _model_pull(options: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
     from good_ros.language import models
 
-    print(models.pull(options.name))
+    columns = ("model {task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(options.name, total=None, visible=False)
+        path = models.pull(
+            options.name,
+            lambda done, total: progress.update(task, completed=done, total=total, visible=True),
+        )
+    print(path)
     return 0
 
 

@@ -19,13 +19,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from good_ros.core.errors import GoodError
+from good_ros.node_names import NODES
 from good_ros.nodes.base import GoodNode
-
-NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor")
-"""The nodes of a running stack, in the order in which they are configured."""
-
-EXTRA_NODES = ("simulated_human",)
-
 
 def node_type(name: str) -> type[GoodNode]:
     """The class of a node by its name."""

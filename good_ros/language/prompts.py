@@ -1,0 +1,80 @@
+"""Prompts: data files with named slots, beside this module in ``prompts/``.
+
+Each file has ``description`` (with the paper's section), ``slots``, and the texts of the
+``system`` and ``user`` messages, in which ``{slot}`` stands for a slot's value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from good_ros.core.errors import InputError
+from good_ros.language.generator import Message
+
+FOLDER = Path(__file__).parent / "prompts"
+SLOT = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as read from its file."""
+
+    name: str
+    description: str
+    slots: tuple[str, ...]
+    system: str
+    user: str
+
+    def messages(self, **values: str) -> list[Message]:
+        """The chat messages with every slot filled.
+
+        Values are data: braces in them stay as they are. Raises InputError where a slot is
+        missing or unknown.
+        """
+        missing = sorted(set(self.slots) - set(values))
+        unknown = sorted(set(values) - set(self.slots))
+        if missing or unknown:
+            raise InputError(
+                f"prompt {self.name}: "
+                + "; ".join(
+                    f"{word} slots: {', '.join(names)}"
+                    for word, names in (("missing", missing), ("unknown", unknown))
+                    if names
+                )
+            )
+
+        def fill(text: str) -> str:
+            return SLOT.sub(lambda match: values[match[1]], text).strip()
+
+        return [
+            Message(role, fill(text))
+            for role, text in (("system", self.system), ("user", self.user))
+            if text.strip()
+        ]
+
+
+@cache
+def load(name: str) -> Prompt:
+    """The prompt of a name. Raises InputError where there is none or its file is wrong."""
+    path = FOLDER / f"{name}.yaml"
+    try:
+        data = yaml.safe_load(path.read_text())
+    except OSError as error:
+        known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.yaml")))
+        raise InputError(f"there is no prompt {name!r}; there are {known}") from error
+    prompt = Prompt(
+        name,
+        data["description"],
+        tuple(data["slots"]),
+        data.get("system") or "",
+        data.get("user") or "",
+    )
+    used = set(SLOT.findall(prompt.system + prompt.user))
+    if used != set(prompt.slots):
+        raise InputError(f"{path}: its texts use {sorted(used)}, declared are {prompt.slots}")
+    return prompt

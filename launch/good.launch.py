@@ -1,0 +1,38 @@
+"""The whole stack, a process a node: ros2 launch good_ros good.launch.py"""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from good_ros.launch_arguments import ARGUMENTS, node_parameters
+from good_ros.node_names import NODES
+
+
+def generate_launch_description() -> LaunchDescription:
+    defaults = Path(get_package_share_directory("good_ros")) / "config" / "good.yaml"
+    declared = [
+        DeclareLaunchArgument(
+            name, default_value=default.replace("{config}", str(defaults)), description=description
+        )
+        for name, default, description in ARGUMENTS
+    ]
+    nodes = [
+        Node(
+            package="good_ros",
+            executable=name,
+            name=name,
+            namespace=LaunchConfiguration("namespace"),
+            parameters=[
+                LaunchConfiguration("params_file"),
+                {key: LaunchConfiguration(argument) for key, argument in node_parameters(name)},
+            ],
+            arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
+            output="screen",
+        )
+        for name in NODES
+    ]
+    return LaunchDescription([*declared, *nodes])
