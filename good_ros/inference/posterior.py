@@ -1,0 +1,122 @@
+"""The posterior over goals from their log-likelihoods (GOOD, III-A equation 1, III-C).
+
+With log-likelihoods l_i(g) = log P(u_i | g, dialog before i) in nats, the posterior after turn
+t is proportional to P(g) · exp(temper · Σ_i forgetting^(t-i) · l_i(g)), over the current set.
+With both factors 1 this is Bayes' rule; turn by turn or all at once makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from good_ros.core.belief import Belief, Hypothesis
+from good_ros.core.goals import GoalSet
+
+EVIDENCE = ("dialog", "last_turn")
+
+
+def log_priors(weights: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Normalised log-priors in nats, shape (goals,), of weights above 0.
+
+    Raises ValueError for a weight that is 0, negative or not finite.
+    """
+    values = np.asarray(weights, dtype=np.float64)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError("every goal's prior must be a finite weight above 0")
+    logs = np.log(values)
+    return np.asarray(logs - _log_sum_exp(logs))
+
+
+def evidence_of(
+    per_turn: Sequence[float],
+    temper: float = 1.0,
+    forgetting: float = 1.0,
+    evidence: str = "dialog",
+) -> float:
+    """What one goal's per-turn log-likelihoods (nats, oldest first) count in all.
+
+    ``evidence`` is ``dialog`` for every turn, or ``last_turn`` for the reading in which each
+    round is judged on its own (the paper's experiments). Raises ValueError for another word.
+    """
+    if evidence not in EVIDENCE:
+        raise ValueError(f"evidence is {evidence!r}; it must be one of {', '.join(EVIDENCE)}")
+    values = np.asarray(per_turn, dtype=np.float64)
+    if values.size == 0:
+        return 0.0
+    if evidence == "last_turn":
+        return float(temper * values[-1])
+    ages = np.arange(values.size - 1, -1, -1)
+    return float(temper * np.sum(values * np.power(float(forgetting), ages)))
+
+
+def posterior(
+    log_prior: npt.NDArray[np.float64], log_evidence: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Probabilities, shape (goals,), that sum to 1.
+
+    An impossible utterance (-inf) under some goals rules those out; where it is impossible
+    under every goal, or an entry is NaN for every goal, nothing was learnt and the prior
+    stands. A NaN counts as -inf.
+    """
+    evidence = np.where(np.isnan(log_evidence), -np.inf, log_evidence)
+    if not np.isfinite(evidence).any():
+        evidence = np.zeros_like(evidence)
+    joint = log_prior + evidence
+    probabilities = np.exp(joint - _log_sum_exp(joint))
+    return np.asarray(probabilities / probabilities.sum())
+
+
+def entropy(probabilities: npt.NDArray[np.float64]) -> float:
+    """Entropy in nats; 0 log 0 counts as 0."""
+    positive = probabilities[probabilities > 0]
+    return float(max(0.0, -np.sum(positive * np.log(positive))))
+
+
+def make_belief(
+    goals: GoalSet,
+    turn: int,
+    log_likelihoods: Mapping[str, Sequence[float]],
+    *,
+    temper: float = 1.0,
+    forgetting: float = 1.0,
+    evidence: str = "dialog",
+    model: str = "",
+    seconds: float = 0.0,
+    tokens_scored: int = 0,
+    tokens_reused: int = 0,
+) -> Belief:
+    """The belief over ``goals`` after ``turn``; ``log_likelihoods`` holds by goal id the
+    log-likelihood of each utterance in nats, oldest first.
+
+    Most likely first; equals are ordered by id. It is settled where the goals answer the turn.
+    """
+    prior = log_priors([goal.prior for goal in goals.goals])
+    counted = np.array(
+        [evidence_of(log_likelihoods[g.id], temper, forgetting, evidence) for g in goals.goals]
+    )
+    probabilities = posterior(prior, counted)
+    hypotheses = [
+        Hypothesis(goal, float(p), float(np.sum(log_likelihoods[goal.id])), float(lp))
+        for goal, p, lp in zip(goals.goals, probabilities, prior, strict=True)
+    ]
+    hypotheses.sort(key=lambda h: (-h.probability, h.goal.id))
+    return Belief(
+        session_id=goals.session_id,
+        turn=turn,
+        goals_version=goals.version,
+        settled=goals.turn == turn,
+        hypotheses=tuple(hypotheses),
+        entropy=entropy(probabilities),
+        model=model,
+        seconds=seconds,
+        tokens_scored=tokens_scored,
+        tokens_reused=tokens_reused,
+    )
+
+
+def _log_sum_exp(values: npt.NDArray[np.float64]) -> float:
+    top = float(np.max(values))
+    return top + float(np.log(np.sum(np.exp(values - top))))
