@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from good_ros.core.cache import cache_folder
 from good_ros.core.errors import ModelError
 
 CHUNK = 1 << 22
@@ -79,13 +80,6 @@ CATALOGUE: dict[str, ModelEntry] = {
 
 Progress = Callable[[int, int], None]
 """Called with (bytes there, bytes in all)."""
-
-
-def cache_folder() -> Path:
-    """The cache that every checkout of a user shares."""
-    if folder := os.environ.get("GOOD_ROS_CACHE"):
-        return Path(folder).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "good_ros"
 
 
 def models_folder() -> Path:

@@ -1,0 +1,149 @@
+"""The state of a household scene: immutable, so that a snapshot is a reference to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+RULES: dict[str, Any] = json.loads((Path(__file__).parent / "object_rules.json").read_text())
+PLACEABLE_IN: dict[str, frozenset[str]] = {
+    kind: frozenset(receptacles) for kind, receptacles in RULES["placeable_in"].items()
+}
+MUST_BE_OPEN = frozenset(RULES["must_be_open_to_place"])
+IN_TYPES = frozenset(RULES["in_types"])
+
+AFFORDANCES = (
+    "pickupable",
+    "moveable",
+    "openable",
+    "toggleable",
+    "receptacle",
+    "sliceable",
+    "breakable",
+    "cookable",
+    "dirtyable",
+    "canFillWithLiquid",
+)
+"""The metadata fields that say what can be done with an object."""
+
+
+@dataclass(frozen=True)
+class ObjectState:
+    """One object now. ``fixed`` is its metadata at the scene's start, never changed."""
+
+    id: str
+    name: str
+    type: str
+    fixed: Mapping[str, Any]
+    parent: str | None
+    """The receptacle that it is in or on; None on nothing, or in hand."""
+    is_open: bool
+    is_toggled: bool
+    position: tuple[float, float, float]
+
+    def can(self, affordance: str) -> bool:
+        return bool(self.fixed.get(affordance))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it hides what is in it."""
+        return self.can("openable") and self.can("receptacle") and not self.is_open
+
+    @property
+    def preposition(self) -> str:
+        return "in" if self.type in IN_TYPES else "on"
+
+
+@dataclass(frozen=True)
+class SceneState:
+    """All objects, what is in hand, and where the robot stands (metres)."""
+
+    objects: Mapping[str, ObjectState]
+    held: str | None = None
+    agent: tuple[float, float, float] = (0.0, 0.9, 0.0)
+
+    def change(self, object_id: str, **fields: Any) -> SceneState:
+        """The state with one object changed; the rest is shared."""
+        objects = dict(self.objects)
+        objects[object_id] = replace(objects[object_id], **fields)
+        return replace(self, objects=objects)
+
+    def parents(self, object_id: str) -> Iterator[ObjectState]:
+        """The receptacles that an object is in or on, nearest first."""
+        parent = self.objects[object_id].parent
+        while parent is not None:
+            yield self.objects[parent]
+            parent = self.objects[parent].parent
+
+    @cached_property
+    def contents(self) -> Mapping[str, tuple[str, ...]]:
+        """By receptacle, the ids of what is directly in or on it."""
+        result: dict[str, list[str]] = {}
+        for item in self.objects.values():
+            if item.parent is not None:
+                result.setdefault(item.parent, []).append(item.id)
+        return {receptacle: tuple(ids) for receptacle, ids in result.items()}
+
+
+def start_state(metadata: tuple[dict[str, Any], ...]) -> SceneState:
+    """The state of a scene as its metadata gives it."""
+    names = short_names({m["objectId"]: m["objectType"] for m in metadata})
+    volumes = {m["objectId"]: _volume(m) for m in metadata}
+    objects = {}
+    for item in sorted(metadata, key=lambda m: m["objectId"]):
+        object_id = item["objectId"]
+        # Of several receptacles around an object the smallest is the one that it is in.
+        parents = [p for p in item["parentReceptacles"] or () if p in volumes and p != object_id]
+        position = item["position"]
+        objects[object_id] = ObjectState(
+            id=object_id,
+            name=names[object_id],
+            type=item["objectType"],
+            fixed=item,
+            parent=min(parents, key=lambda p: volumes[p], default=None),
+            is_open=bool(item["isOpen"]),
+            is_toggled=bool(item["isToggled"]),
+            position=(position["x"], position["y"], position["z"]),
+        )
+    return SceneState(_without_loops(objects))
+
+
+def short_names(types: Mapping[str, str]) -> dict[str, str]:
+    """By id a short name: the type alone where it is the only one, else numbered by id."""
+    by_type: dict[str, list[str]] = {}
+    for object_id in sorted(types):
+        by_type.setdefault(types[object_id], []).append(object_id)
+    return {
+        object_id: kind if len(ids) == 1 else f"{kind}_{number}"
+        for kind, ids in by_type.items()
+        for number, object_id in enumerate(ids, start=1)
+    }
+
+
+def words_of(kind: str) -> str:
+    """A type in plain words: ``RemoteControl`` is ``remote control``."""
+    return " ".join(re.findall(r"[A-Z]+(?=[A-Z][a-z]|$)|[A-Z]?[a-z]+|\d+", kind)).lower()
+
+
+def _volume(metadata: Mapping[str, Any]) -> float:
+    size = (metadata.get("axisAlignedBoundingBox") or {}).get("size") or {}
+    return float(size.get("x", 0.0) * size.get("y", 0.0) * size.get("z", 0.0))
+
+
+def _without_loops(objects: dict[str, ObjectState]) -> dict[str, ObjectState]:
+    """Objects that are in each other (bounding boxes overlap) stand on nothing instead."""
+    for object_id in list(objects):
+        seen = {object_id}
+        parent = objects[object_id].parent
+        while parent is not None:
+            if parent in seen:
+                objects[object_id] = replace(objects[object_id], parent=None)
+                break
+            seen.add(parent)
+            parent = objects[parent].parent
+    return objects
