@@ -31,4 +31,7 @@ mkdir -p build/colcon
   echo "The interfaces did not build; the whole log is build/colcon/build.log." >&2
   exit 1
 }
+# Beside the interfaces stands a record by which pip would take them for an older good_ros and
+# remove them when it installs the checkout.
+rm -rf "$venv"/lib/python3.11/site-packages/good_ros-*.egg-info
 echo "$digest" >"$stamp"

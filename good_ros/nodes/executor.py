@@ -14,8 +14,9 @@ from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_from_msg
 from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
 from good_ros.nodes.qos import LATCHED
+from good_ros.planning.execution import replay
 from good_ros.planning.planner import Planner
-from good_ros.planning.turn import TurnActor, replay
+from good_ros.planning.turn import TurnActor
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.worlds.registry import make_world
 

@@ -46,7 +46,7 @@ class MonitorNode(GoodNode):
         self.record: SessionRecord | None = None
         self.session_id = ""
         self.early: list[tuple[str, Any]] = []
-        self.actions_written = 0
+        self.actions_written: list[dict[str, Any]] = []
         self.plan_written: tuple[int, tuple[str, ...]] = (0, ())
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
         self.listen(
@@ -80,7 +80,7 @@ class MonitorNode(GoodNode):
             self.record.close()
             self.record = None
         self.session_id = session_id
-        self.actions_written = 0
+        self.actions_written = []
         self.plan_written = (0, ())
         existing = sorted(self.root.glob(f"*-{session_id}"))
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{session_id}"
@@ -117,9 +117,14 @@ class MonitorNode(GoodNode):
             self.plan_written = (message.turn, labels)
             steps = [message_to_dict(step) for step in message.plan]
             self.append("plans", {"turn": message.turn, "steps": steps})
-        for result in message.history[self.actions_written :]:
-            self.append("actions", message_to_dict(result))
-        self.actions_written = len(message.history)
+        for number, result in enumerate(message.history):
+            fields = message_to_dict(result)
+            if number == len(self.actions_written):
+                self.actions_written.append({})
+            # A step that was undone later is written again under its number.
+            if fields != self.actions_written[number]:
+                self.actions_written[number] = fields
+                self.append("actions", {"number": number + 1, **fields})
 
     def write(self, kind: str, message: Any) -> None:
         self.append(kind, message_to_dict(message))

@@ -19,7 +19,7 @@ from good_ros.nodes.convert import status_from_msg
 from good_ros.nodes.dialog import status_text
 from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
-from good_ros.planning.turn import replay
+from good_ros.planning.execution import replay
 from good_ros.worlds import predicates
 from good_ros.worlds.registry import make_world
 

@@ -1,0 +1,1 @@
+"""Profiles of people, and (later) the experiments that are run with them."""

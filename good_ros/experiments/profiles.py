@@ -1,0 +1,58 @@
+"""Profiles: whom the simulated human plays, and when that person is content (GOOD, IV-B1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from good_ros.core.errors import InputError
+from good_ros.core.resources import config_folder
+
+FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One person's wish.
+
+    ``task`` is what the robot is told it is there for, ``profile`` what the person wants in
+    their words, ``conditions`` predicates over the room that are all true once they have it.
+    """
+
+    name: str
+    domain: str
+    scene: str
+    task: str
+    profile: str
+    completion_phrase: str
+    conditions: tuple[Mapping[str, Any], ...]
+
+
+def profile_names() -> list[str]:
+    """The profiles in ``config/profiles``."""
+    return sorted(path.stem for path in (config_folder() / "profiles").glob("*.yaml"))
+
+
+def load_profile(name: str) -> Profile:
+    """The profile of a name in ``config/profiles``, or of a path to a YAML file.
+
+    Raises InputError where there is none, or a field is missing or unknown.
+    """
+    path = Path(name).expanduser()
+    if path.suffix not in (".yaml", ".yml"):
+        path = config_folder() / "profiles" / f"{name}.yaml"
+    try:
+        data = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise InputError(
+            f"there is no profile {name!r}; there are {', '.join(profile_names())}"
+        ) from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not YAML: {error}") from error
+    if not isinstance(data, Mapping) or set(data) != set(FIELDS):
+        raise InputError(f"{path} must have the fields {', '.join(FIELDS)} and no others")
+    return Profile(**{**data, "conditions": tuple(data["conditions"])})

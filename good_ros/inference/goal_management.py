@@ -1,0 +1,242 @@
+"""Which goals are in the set: proposals, removals, and a person's edits (GOOD, III-D)."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript
+from good_ros.core.errors import InputError, MalformedReply
+from good_ros.core.goals import (
+    UNSPECIFIED_TEXT,
+    Goal,
+    GoalOrigin,
+    GoalRemoval,
+    GoalSet,
+    RemovalReason,
+)
+from good_ros.language import prompts
+from good_ros.language.generator import Generator, Message, Sampling
+from good_ros.language.json_reply import parse
+
+MAX_GOAL_CHARS = 120
+PROPOSED_AT_ONCE = 3
+PROPOSAL_TOKENS = 120
+REMOVAL_TOKENS = 32
+
+
+class GoalManager:
+    """Edits the goal set once a turn, from the belief of pass 1.
+
+    A goal that was the least likely for more than ``n_least_likely`` rounds is removed;
+    at most ``max_goals`` goals are kept beside 'Unspecified'.
+    """
+
+    def __init__(self, n_least_likely: int = 3, max_goals: int = 8) -> None:
+        self.n_least_likely = n_least_likely
+        self.max_goals = max_goals
+        self._least_likely_id = ""
+        self._least_likely_rounds = 0
+        self._last_number = 0
+
+    def reset(self) -> None:
+        """A new session begins."""
+        self._least_likely_id = ""
+        self._least_likely_rounds = 0
+        self._last_number = 0
+
+    def edit(
+        self,
+        belief: Belief,
+        transcript: Transcript,
+        generator: Generator,
+        task: str,
+        *,
+        scene: str = "",
+        seed: int = 0,
+        deadline_s: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> GoalSet:
+        """The goals to go on with: removals every round, proposals where 'Unspecified' is
+        the most likely.
+
+        Never removed are 'Unspecified', what a person pinned, and the goal that is the most
+        likely now: the belief weighs the same words with every goal in view, so a single
+        'remove' from the model does not overrule it.
+        Raises ModelError where the generator fails; the goals then stay as they are.
+        """
+
+        def generate(messages: Sequence[Message], tokens: int, schema: dict[str, object]) -> object:
+            reply = generator.generate(
+                messages,
+                Sampling(tokens, 0.0, seed),
+                json_schema=schema,
+                deadline_s=deadline_s,
+                cancel=cancel,
+            )
+            return parse(reply.text, schema)
+
+        removed = self._removals(belief, transcript, task, generate)
+        gone = {removal.goal.id for removal in removed}
+        goals = [h.goal for h in belief.hypotheses if h.goal.id not in gone]
+        added: list[Goal] = []
+        if belief.top.goal.is_unspecified:
+            added = self._proposals(belief, goals, transcript, task, scene, generate)
+        room = self.max_goals - len(added)
+        over = [g for g in goals if not g.is_unspecified and not g.pinned][max(room, 0) :]
+        removed += [
+            GoalRemoval(g, RemovalReason.OVER_CAP, f"more than {self.max_goals} goals")
+            for g in over
+        ]
+        kept = [g for g in goals if g not in over]
+        return GoalSet(
+            belief.session_id,
+            belief.turn,
+            belief.goals_version + 1,
+            tuple(sorted(kept, key=_age) + added),
+            tuple(added),
+            tuple(removed),
+        )
+
+    def edit_by_person(
+        self,
+        goals: GoalSet,
+        *,
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        pin: Sequence[str] = (),
+        unpin: Sequence[str] = (),
+    ) -> GoalSet:
+        """A person's edit. Raises InputError for an unknown id, an empty, over-long or known
+        text, or an edit of 'Unspecified'; nothing is changed then."""
+        by_id = {goal.id: goal for goal in goals.goals}
+        for goal_id in (*remove, *pin, *unpin):
+            if goal_id not in by_id:
+                raise InputError(f"there is no goal {goal_id!r}; there are {', '.join(by_id)}")
+            if by_id[goal_id].is_unspecified:
+                raise InputError("'Unspecified' is always in the set and cannot be edited")
+        known = {_plain(goal.text) for goal in goals.goals}
+        texts = []
+        for text in add:
+            text = " ".join(text.split())
+            if not _plain(text) or len(text) > MAX_GOAL_CHARS:
+                raise InputError(f"a goal has 1 to {MAX_GOAL_CHARS} characters; this: {text!r}")
+            if _plain(text) in known:
+                raise InputError(f"the goal {text!r} is in the set already")
+            known.add(_plain(text))
+            texts.append(text)
+        removed = [
+            GoalRemoval(by_id[goal_id], RemovalReason.PERSON, "a person removed it")
+            for goal_id in dict.fromkeys(remove)
+        ]
+        kept = [
+            replace(g, pinned=(g.pinned or g.id in pin) and g.id not in unpin)
+            for g in goals.goals
+            if g.id not in remove
+        ]
+        added = [
+            Goal(goal_id, text, GoalOrigin.PERSON, goals.turn, pinned=True)
+            for goal_id, text in zip(self._new_ids(goals.goals, len(texts)), texts, strict=True)
+        ]
+        return GoalSet(
+            goals.session_id,
+            goals.turn,
+            goals.version + 1,
+            tuple(kept + added),
+            tuple(added),
+            tuple(removed),
+        )
+
+    def _removals(self, belief, transcript, task, generate) -> list[GoalRemoval]:  # type: ignore[no-untyped-def]
+        candidates = [
+            h.goal for h in belief.hypotheses[1:] if not h.goal.is_unspecified and not h.goal.pinned
+        ]
+        removed: list[GoalRemoval] = []
+        if least := self._least_likely_for_long(belief):
+            detail = f"least likely for {self._least_likely_rounds} rounds"
+            removed.append(GoalRemoval(least, RemovalReason.LEAST_LIKELY, detail))
+            candidates = [g for g in candidates if g.id != least.id]
+        if not candidates:
+            return removed
+        numbers = list(range(1, len(candidates) + 1))
+        schema = {"type": "array", "items": {"enum": numbers}, "maxItems": len(numbers)}
+        listed = "\n".join(f"{n}. {g.text}" for n, g in zip(numbers, candidates, strict=True))
+        messages = prompts.load("remove_goals").messages(
+            task=task, transcript=transcript.as_text(), goals=listed
+        )
+        try:
+            answer = generate(messages, REMOVAL_TOKENS, schema)
+        except MalformedReply:
+            # No removal is the safe reading of an answer that cannot be read.
+            return removed
+        for number in dict.fromkeys(answer):
+            goal = candidates[number - 1]
+            removed.append(GoalRemoval(goal, RemovalReason.MODEL, "does not fit what was said"))
+        return removed
+
+    def _least_likely_for_long(self, belief: Belief) -> Goal | None:
+        """Counts the rounds in which the same goal came last; that goal once it is too many."""
+        goals = [h.goal for h in belief.hypotheses if not h.goal.is_unspecified]
+        if len(goals) < 2:
+            self._least_likely_id, self._least_likely_rounds = "", 0
+            return None
+        last = goals[-1]
+        if last.id != self._least_likely_id:
+            self._least_likely_id, self._least_likely_rounds = last.id, 0
+        self._least_likely_rounds += 1
+        if self._least_likely_rounds <= self.n_least_likely or last.pinned:
+            return None
+        return last
+
+    def _proposals(self, belief, goals, transcript, task, scene, generate) -> list[Goal]:  # type: ignore[no-untyped-def]
+        schema = {
+            "type": "array",
+            "items": {"type": "string", "minLength": 3, "maxLength": MAX_GOAL_CHARS},
+            "minItems": 1,
+            "maxItems": PROPOSED_AT_ONCE,
+        }
+        listed = "; ".join(g.text for g in goals if not g.is_unspecified) or "none"
+        messages = prompts.load("propose_goals").messages(
+            task=task,
+            transcript=transcript.as_text(),
+            goals=listed,
+            scene=scene or "(not seen yet)",
+            count=str(PROPOSED_AT_ONCE),
+        )
+        proposed = generate(messages, PROPOSAL_TOKENS, schema)
+        known = {_plain(g.text) for g in goals} | {_plain(UNSPECIFIED_TEXT)}
+        texts: list[str] = []
+        for text in proposed:
+            text = " ".join(text.split()).rstrip(".")
+            if _plain(text) and _plain(text) not in known:
+                known.add(_plain(text))
+                texts.append(text)
+        pinned = sum(g.pinned and not g.is_unspecified for g in goals)
+        texts = texts[: max(self.max_goals - pinned, 0)]
+        ids = self._new_ids([h.goal for h in belief.hypotheses], len(texts))
+        return [
+            Goal(goal_id, text, GoalOrigin.PROPOSED, belief.turn)
+            for goal_id, text in zip(ids, texts, strict=True)
+        ]
+
+    def _new_ids(self, goals: Sequence[Goal], count: int) -> list[str]:
+        """Ids that were not used in this session, as far as this manager has seen it."""
+        numbers = [int(g.id[1:]) for g in goals if re.fullmatch(r"g\d+", g.id)]
+        first = max([self._last_number, *numbers]) + 1
+        self._last_number = first + count - 1
+        return [f"g{number}" for number in range(first, first + count)]
+
+
+def _age(goal: Goal) -> tuple[bool, int, int, str]:
+    """'Unspecified' first, then by the turn and number of their making."""
+    digits = re.sub(r"\D", "", goal.id)
+    return not goal.is_unspecified, goal.created_turn, int(digits or 0), goal.id
+
+
+def _plain(text: str) -> str:
+    """Words alone in lower case, without articles, to find goals that say the same."""
+    words = re.findall(r"[a-z0-9]+", text.lower())
+    return " ".join(word for word in words if word not in ("the", "a", "an"))

@@ -1,0 +1,138 @@
+"""What robot and person say to each other (GOOD, III-B)."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+
+from good_ros.core.dialog import Transcript
+from good_ros.core.errors import InputError
+from good_ros.language import prompts
+from good_ros.language.generator import Generator, Sampling
+
+MAX_UTTERANCE_CHARS = 1000
+MAX_QUESTION_TOKENS = 40
+MAX_ANSWER_TOKENS = 48
+SECOND_TRY_TEMPERATURE = 0.8
+ANOTHER_QUESTION = "What else should I know?"
+
+STOP_WORDS = frozenset(
+    {"stop", "goodbye", "bye", "that is all", "that's all", "we are done", "i am done", "quit"}
+)
+
+
+def ask(
+    generator: Generator,
+    task: str,
+    transcript: Transcript,
+    status: str,
+    *,
+    seed: int = 0,
+    deadline_s: float | None = None,
+    cancel: threading.Event | None = None,
+) -> str:
+    """The robot's next question, one that was not asked before.
+
+    A question that repeats an earlier one is made again with more variety; if that repeats
+    too, a plain one is asked. Raises ModelError where the generator fails.
+    """
+    asked = {_plain(turn.question) for turn in transcript.turns}
+    messages = prompts.load("question").messages(
+        task=task, transcript=transcript.as_text(), status=status
+    )
+    for temperature in (0.0, SECOND_TRY_TEMPERATURE):
+        reply = generator.generate(
+            messages,
+            Sampling(MAX_QUESTION_TOKENS, temperature, seed, stop=("\n",)),
+            deadline_s=deadline_s,
+            cancel=cancel,
+        )
+        question = _one_question(reply.text)
+        if question and _plain(question) not in asked:
+            return question
+    number = sum(_plain(ANOTHER_QUESTION) in words for words in asked)
+    return ANOTHER_QUESTION if number == 0 else f"{ANOTHER_QUESTION} ({number + 1})"
+
+
+def answer(
+    generator: Generator,
+    profile: str,
+    task: str,
+    question: str,
+    status: str,
+    completion_phrase: str,
+    *,
+    temperature: float = 0.0,
+    seed: int = 0,
+    deadline_s: float | None = None,
+    cancel: threading.Event | None = None,
+) -> str:
+    """What a person with ``profile`` answers (the simulated human of IV-B1).
+
+    Raises ModelError where the generator fails or says nothing.
+    """
+    reply = generator.generate(
+        prompts.load("human").messages(
+            task=task,
+            profile=profile.strip(),
+            question=question,
+            status=status,
+            completion_phrase=completion_phrase,
+        ),
+        Sampling(MAX_ANSWER_TOKENS, temperature, seed, stop=("\n",)),
+        deadline_s=deadline_s,
+        cancel=cancel,
+    )
+    text = re.sub(r"^(human|person|me)\s*:\s*", "", reply.text.strip(), flags=re.IGNORECASE)
+    text = text.strip().strip('"').strip()
+    return text or "I am not sure."
+
+
+def check_utterance(text: str) -> str:
+    """The utterance with white space folded.
+
+    Raises InputError where it is empty, longer than MAX_UTTERANCE_CHARS, or has control
+    characters, which no front end sends on purpose.
+    """
+    folded = " ".join(text.split())
+    if not folded:
+        raise InputError("utterance ignored: it is empty")
+    if len(folded) > MAX_UTTERANCE_CHARS:
+        raise InputError(
+            f"utterance ignored: it has {len(folded)} characters, "
+            f"the limit is {MAX_UTTERANCE_CHARS}"
+        )
+    for character in folded:
+        if unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn"):
+            raise InputError(
+                f"utterance ignored: it has the control character U+{ord(character):04X}"
+            )
+    return folded
+
+
+def says_done(utterance: str, completion_phrase: str) -> bool:
+    """Whether the person says, in the agreed words and nothing against them, that all is done."""
+    said, phrase = _plain(utterance), _plain(completion_phrase)
+    return bool(phrase) and (said == phrase or said.endswith(f" {phrase}")) and (
+        not re.search(r"\b(not|isn t|until|when|if|once|before|unless)\b", said)
+    )
+
+
+def stops(utterance: str) -> bool:
+    """Whether the person ends the conversation in so many words."""
+    said = _plain(utterance)
+    return said in {_plain(words) for words in STOP_WORDS}
+
+
+def _one_question(text: str) -> str:
+    """The first question of a reply, without quotes or a speaker's name."""
+    text = " ".join(text.split()).strip().strip('"').strip()
+    text = re.sub(r"^(robot|question|assistant)\s*:\s*", "", text, flags=re.IGNORECASE)
+    head, mark, _ = text.partition("?")
+    return (head + mark).strip().strip('"').strip()
+
+
+def _plain(text: str) -> str:
+    """Lower case words alone, to compare what was said."""
+    return " ".join(re.findall(r"[a-z0-9]+", text.lower()))

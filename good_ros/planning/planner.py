@@ -1,0 +1,173 @@
+"""A plan for the likely goals, as a list of the world's possible actions (GOOD, III-E, IV-B3)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript
+from good_ros.core.errors import MalformedReply
+from good_ros.core.plan import Step, StepResult
+from good_ros.language import prompts
+from good_ros.language.generator import Generator, Message, Sampling
+from good_ros.language.json_reply import parse
+from good_ros.planning.relevance import choose, named_objects
+from good_ros.worlds.base import ObjectView, World
+
+MAX_TYPES = 6
+TYPES_TOKENS = 64
+TOKENS_A_STEP = 16
+HISTORY_SHOWN = 6
+TURNS_SHOWN = 3
+UNFIT_TYPES = frozenset({"Floor", "Wall", "Window", "Ceiling"})
+
+
+@dataclass(frozen=True)
+class FailedPlan:
+    """A plan that could not be carried out, with the world's reason."""
+
+    steps: tuple[Step, ...]
+    reason: str
+
+
+class Planner:
+    """Makes plans with a generator.
+
+    ``top_k`` goals are shown with their probabilities, most likely first; a plan has at most
+    ``max_steps`` steps, each one of the world's possible actions by its label.
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        *,
+        task: str,
+        top_k: int = 3,
+        max_steps: int = 12,
+        seed: int = 0,
+        deadline_s: float | None = None,
+    ) -> None:
+        self.generator = generator
+        self.task = task
+        self.top_k = top_k
+        self.max_steps = max_steps
+        self.seed = seed
+        self.deadline_s = deadline_s
+
+    def plan(
+        self,
+        world: World,
+        belief: Belief,
+        transcript: Transcript,
+        history: Sequence[StepResult],
+        failed: Sequence[FailedPlan] = (),
+        cancel: threading.Event | None = None,
+    ) -> tuple[Step, ...]:
+        """The steps to take now; empty where nothing is left to do.
+
+        A reply that is not a list of possible actions is asked for once more with the error;
+        raises MalformedReply where that one is not either, and ModelError where the generator
+        fails.
+        """
+        goals = self._goals_text(belief)
+        objects = world.observe()
+        relevant = self._relevant(belief, transcript, goals, objects, cancel)
+        actions = {step.label: step for step in world.possible_actions(relevant)}
+        schema = {
+            "type": "array",
+            "items": {"enum": list(actions)},
+            "minItems": 1,
+            "maxItems": self.max_steps,
+        }
+        messages = prompts.load("plan").messages(
+            task=self.task,
+            transcript=_recent(transcript),
+            goals=goals,
+            scene=_whereabouts(objects, relevant),
+            actions="; ".join(actions),
+            history="; ".join(r.step.label for r in history[-HISTORY_SHOWN:] if r.success)
+            or "nothing",
+            failed=_failed_text(failed),
+        )
+        labels = self._generate(messages, TOKENS_A_STEP * self.max_steps, schema, cancel)
+        return tuple(actions[label] for label in labels)
+
+    def _relevant(
+        self,
+        belief: Belief,
+        transcript: Transcript,
+        goals: str,
+        objects: Sequence[ObjectView],
+        cancel: threading.Event | None,
+    ) -> list[str]:
+        """Ids of the objects to plan with: what goals and the last utterance name, and what
+        the model adds. Where it cannot say, the named ones do."""
+        texts = [h.goal.text for h in belief.hypotheses[: self.top_k]]
+        texts += [turn.utterance for turn in transcript.turns[-1:]]
+        named = named_objects(texts, objects)
+        types = sorted({o.type for o in objects} - UNFIT_TYPES)
+        schema = {"type": "array", "items": {"enum": types}, "maxItems": MAX_TYPES}
+        messages = prompts.load("relevant_objects").messages(
+            task=self.task,
+            transcript=_recent(transcript),
+            goals=goals,
+            types=", ".join(types),
+        )
+        try:
+            chosen = self._generate(messages, TYPES_TOKENS, schema, cancel)
+        except MalformedReply:
+            chosen = []
+        return choose(named, chosen, objects)
+
+    def _generate(
+        self,
+        messages: list[Message],
+        tokens: int,
+        schema: Mapping[str, Any],
+        cancel: threading.Event | None,
+    ) -> list[str]:
+        sampling = Sampling(tokens, 0.0, self.seed)
+        reply = self.generator.generate(messages, sampling, schema, self.deadline_s, cancel)
+        try:
+            return list(parse(reply.text, schema))
+        except MalformedReply as error:
+            repair = f"That was not right: {error}. Reply with the JSON list alone."
+            again = [*messages, Message("assistant", reply.text[:500]), Message("user", repair)]
+            reply = self.generator.generate(again, sampling, schema, self.deadline_s, cancel)
+            return list(parse(reply.text, schema))
+
+    def _goals_text(self, belief: Belief) -> str:
+        likely = [h for h in belief.hypotheses if not h.goal.is_unspecified][: self.top_k]
+        return "\n".join(f"- {h.goal.text} ({h.probability:.0%})" for h in likely)
+
+
+def _recent(transcript: Transcript) -> str:
+    return Transcript(transcript.session_id, transcript.turns[-TURNS_SHOWN:]).as_text()
+
+
+def _whereabouts(objects: Sequence[ObjectView], relevant: Sequence[str]) -> str:
+    """Where the relevant things are, in words."""
+    by_id = {item.id: item for item in objects}
+    lines = []
+    for item in (by_id[object_id] for object_id in relevant):
+        notes = []
+        if item.state.get("held"):
+            notes.append("in hand")
+        elif item.inside:
+            notes.append(f"at {by_id[item.inside[0]].name}")
+        if "openable" in item.affordances:
+            notes.append("open" if item.state.get("open") else "closed")
+        if "toggleable" in item.affordances:
+            notes.append("on" if item.state.get("toggled") else "off")
+        lines.append(f"{item.name} ({', '.join(notes)})" if notes else item.name)
+    return "; ".join(lines) or "(nothing that matters)"
+
+
+def _failed_text(failed: Sequence[FailedPlan]) -> str:
+    return "\n".join(
+        f"This plan failed: {'; '.join(s.label for s in plan.steps)}. Reason: {plan.reason}."
+        for plan in failed
+    )

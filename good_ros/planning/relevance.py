@@ -1,0 +1,85 @@
+"""Which objects matter for the likely goals: the first planning step (GOOD, IV-B3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from good_ros.worlds.base import ObjectView
+
+MAX_OBJECTS = 14
+PER_TYPE = 3
+"""Objects of one type that were not named one by one."""
+
+ALIASES = {
+    "refrigerator": "Fridge",
+    "icebox": "Fridge",
+    "counter": "CounterTop",
+    "worktop": "CounterTop",
+    "sink": "SinkBasin",
+    "tap": "Faucet",
+    "trash": "GarbageCan",
+    "bin": "GarbageCan",
+    "rubbish": "GarbageCan",
+    "table": "DiningTable",
+    "couch": "Sofa",
+    "phone": "CellPhone",
+    "remote": "RemoteControl",
+    "tv": "Television",
+    "lamp": "DeskLamp",
+    "sponge": "DishSponge",
+    "salad": "Lettuce",
+    "cupboard": "Cabinet",
+    "keys": "KeyChain",
+    "key": "KeyChain",
+    "stove": "StoveBurner",
+    "burner": "StoveBurner",
+    "soap": "SoapBottle",
+    "tub": "BathtubBasin",
+}
+"""What people call things, where it is not the type's own words."""
+
+
+def named_objects(texts: Iterable[str], objects: Sequence[ObjectView]) -> list[ObjectView]:
+    """The objects that the texts name, by short name (``Mug_2``) or by type, in any number.
+
+    Every object of a type that is named is included: which one is meant is the plan's matter.
+    """
+    words = " ".join(texts).lower()
+    plain = f" {' '.join(re.findall(r'[a-z0-9_]+', words))} "
+    found = []
+    for item in objects:
+        names = {item.name.lower(), item.type.lower(), _words(item.type)}
+        names |= {alias for alias, kind in ALIASES.items() if kind == item.type}
+        if any(f" {form} " in plain for name in names for form in (name, *_plurals(name))):
+            found.append(item)
+    return found
+
+
+def choose(
+    named: Sequence[ObjectView], types: Sequence[str], objects: Sequence[ObjectView]
+) -> list[str]:
+    """Ids of what to plan with: the named objects and those of the chosen types, at most
+    PER_TYPE of a type and MAX_OBJECTS in all, named ones first."""
+    chosen: list[str] = []
+    counts: dict[str, int] = {}
+    for item in (*named, *(o for kind in types for o in objects if o.type == kind)):
+        if item.id in chosen or counts.get(item.type, 0) >= PER_TYPE:
+            continue
+        counts[item.type] = counts.get(item.type, 0) + 1
+        chosen.append(item.id)
+    return chosen[:MAX_OBJECTS]
+
+
+def _words(kind: str) -> str:
+    return " ".join(re.findall(r"[A-Z]+(?=[A-Z][a-z]|$)|[A-Z]?[a-z]+|\d+", kind)).lower()
+
+
+def _plurals(name: str) -> tuple[str, ...]:
+    if name.endswith("y"):
+        return (f"{name[:-1]}ies",)
+    if name.endswith(("s", "x", "ch", "sh", "o")):
+        return (f"{name}es",)
+    if name.endswith("fe"):
+        return (f"{name[:-2]}ves",)
+    return (f"{name}s",)
