@@ -27,6 +27,9 @@ PROPOSED_AT_ONCE = 3
 PROPOSAL_TOKENS = 120
 REMOVAL_TOKENS = 32
 
+_PREFIX = re.compile(r"^(the|a)?\s*(person|human|user) wants\s+", re.IGNORECASE)
+"""A goal is what is wanted; that it is wanted, the reading of it says already."""
+
 
 class GoalManager:
     """Edits the goal set once a turn, from the belief of pass 1.
@@ -210,7 +213,7 @@ class GoalManager:
         known = {_plain(g.text) for g in goals} | {_plain(UNSPECIFIED_TEXT)}
         texts: list[str] = []
         for text in proposed:
-            text = " ".join(text.split()).rstrip(".")
+            text = _PREFIX.sub("", " ".join(text.split()).rstrip("."))
             if _plain(text) and _plain(text) not in known:
                 known.add(_plain(text))
                 texts.append(text)

@@ -38,6 +38,8 @@ class ConsoleNode(Node):
         self._status_shown: tuple[str, int, int] | None = None
         self._settled_turn = 0
         self._count = 0
+        self._goodbye = ""
+        self._end_reason = ""
         self.utterance = self.create_publisher(Utterance, "utterance", SPEECH_OUT)
         self.create_subscription(Question, "question", self.show_question, LATCHED)
         self.create_subscription(Transcript, "transcript", self.show_transcript, LATCHED_STREAM)
@@ -68,8 +70,12 @@ class ConsoleNode(Node):
         )
 
     def show_question(self, message: Question) -> None:
-        if message.expects_reply:
-            self.console.rule(f"turn {message.turn}", align="left", style="dim")
+        if not message.expects_reply:
+            # It may overtake the transcript that it follows.
+            self._goodbye = message.text
+            self._show_end()
+            return
+        self.console.rule(f"turn {message.turn}", align="left", style="dim")
         self.console.print(f"[bold blue]Robot:[/] {escape(message.text)}")
 
     def show_transcript(self, message: Transcript) -> None:
@@ -82,7 +88,13 @@ class ConsoleNode(Node):
             self.console.print(f"[bold green]Human:[/] {said}")
         if transcript.ended and not self.ended:
             self.ended = True
-            self.console.print(f"[bold]The session ends:[/] {escape(transcript.end_reason)}.")
+            self._end_reason = transcript.end_reason
+            self._show_end()
+
+    def _show_end(self) -> None:
+        if self.ended and self._goodbye:
+            self.console.print(f"[bold blue]Robot:[/] {escape(self._goodbye)}")
+            self.console.print(f"[bold]The session ends:[/] {escape(self._end_reason)}.")
 
     def show_goals(self, message: GoalSet) -> None:
         goals = goal_set_from_msg(message)

@@ -78,7 +78,6 @@ class SimulatedHumanNode(GoodNode):
                 self.values.task,
                 message.text,
                 status_text(history),
-                self.profile.completion_phrase,
                 temperature=self.values.temperature,
                 seed=self.values.seed + message.turn,
                 deadline_s=self.values.deadline_s,

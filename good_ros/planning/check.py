@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from good_ros.core.plan import Step
@@ -24,8 +25,9 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
     """Try ``steps`` from the world's present state, which is left as it is.
 
     Some things are put right, since there is one way to do so: a step whose effect already
-    holds is dropped, and so is taking a thing from where it is then put back to; a put whose
-    thing is not in hand gets its pick-up before it.
+    holds is dropped, and so is taking a thing from where it is then put back to, or from where
+    the plan itself has just put it for good; a put whose thing is not in hand gets its pick-up
+    before it.
     """
     before = world.snapshot()
     kept: list[Step] = []
@@ -34,6 +36,9 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
         for number, step in enumerate(steps):
             if _holds_already(world, step) or _is_put_back(world, step, steps[number + 1 :]):
                 repairs.append(f"dropped '{step.label}', which holds already")
+                continue
+            if _takes_away(step, kept, steps[number + 1 :]):
+                repairs.append(f"dropped '{step.label}', which takes away what was just put")
                 continue
             for needed in _missing_pickup(world, step):
                 repairs.append(f"added '{needed.label}' before '{step.label}'")
@@ -64,6 +69,17 @@ def _is_put_back(world: World, step: Step, later: tuple[Step, ...]) -> bool:
         return False
     put = next((s for s in later if s.action == PUT and s.object_id == step.object_id), None)
     return put is not None and world.verify(put) is None
+
+
+def _takes_away(step: Step, earlier: list[Step], later: tuple[Step, ...]) -> bool:
+    """Whether a pick-up takes a thing that the plan has put somewhere, and leaves it in hand."""
+    if step.action != PICKUP:
+        return False
+
+    def puts(steps: Iterable[Step]) -> bool:
+        return any(s.action == PUT and s.object_id == step.object_id for s in steps)
+
+    return puts(earlier) and not puts(later)
 
 
 def _missing_pickup(world: World, step: Step) -> list[Step]:

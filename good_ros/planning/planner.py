@@ -14,7 +14,7 @@ from good_ros.core.plan import Step, StepResult
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
-from good_ros.planning.relevance import choose, named_objects
+from good_ros.planning.relevance import can_be_acted_on, choose, named_objects
 from good_ros.worlds.base import ObjectView, World
 
 MAX_TYPES = 6
@@ -103,11 +103,13 @@ class Planner:
         objects: Sequence[ObjectView],
         cancel: threading.Event | None,
     ) -> list[str]:
-        """Ids of the objects to plan with: what goals and the last utterance name, and what
-        the model adds. Where it cannot say, the named ones do."""
-        texts = [h.goal.text for h in belief.hypotheses[: self.top_k]]
-        texts += [turn.utterance for turn in transcript.turns[-1:]]
-        named = named_objects(texts, objects)
+        """Ids of the objects to plan with: what the goals and the last utterance name; where
+        that leaves nothing to act on, the model is asked for more."""
+        likely = [h.goal.text for h in belief.hypotheses if not h.goal.is_unspecified]
+        texts = [*likely[: self.top_k], *(turn.utterance for turn in transcript.turns[-1:])]
+        named = [o for text in texts for o in named_objects([text], objects)]
+        if can_be_acted_on(named):
+            return choose(named, (), objects)
         types = sorted({o.type for o in objects} - UNFIT_TYPES)
         schema = {"type": "array", "items": {"enum": types}, "maxItems": MAX_TYPES}
         messages = prompts.load("relevant_objects").messages(

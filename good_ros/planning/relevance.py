@@ -56,6 +56,14 @@ def named_objects(texts: Iterable[str], objects: Sequence[ObjectView]) -> list[O
     return found
 
 
+def can_be_acted_on(named: Sequence[ObjectView]) -> bool:
+    """Whether the objects allow a step: a thing with a place for it, a switch, a door."""
+    things = [o for o in named if "pickupable" in o.affordances]
+    places = [o for o in named if "receptacle" in o.affordances and o not in things]
+    others = [o for o in named if {"toggleable", "openable"} & o.affordances]
+    return bool((things and places) or (others and not things))
+
+
 def choose(
     named: Sequence[ObjectView], types: Sequence[str], objects: Sequence[ObjectView]
 ) -> list[str]:

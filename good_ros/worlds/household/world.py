@@ -87,11 +87,12 @@ class HouseholdWorld:
         steps: list[Step] = []
         for item in chosen:
             if item.can("pickupable"):
-                steps.append(Step("PickupObject", item.id, label=f"pick up {item.name}"))
                 for receptacle in self._places_for(item, chosen_receptacles):
                     label = f"put {item.name} {receptacle.preposition} {receptacle.name}"
                     steps.append(Step("PutObject", item.id, receptacle.id, label))
         for item in chosen:
+            if item.can("pickupable"):
+                steps.append(Step("PickupObject", item.id, label=f"pick up {item.name}"))
             if item.can("openable"):
                 steps.append(Step("OpenObject", item.id, label=f"open {item.name}"))
                 steps.append(Step("CloseObject", item.id, label=f"close {item.name}"))
