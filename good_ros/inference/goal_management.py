@@ -198,7 +198,7 @@ class GoalManager:
         schema = {
             "type": "array",
             "items": {"type": "string", "minLength": 3, "maxLength": MAX_GOAL_CHARS},
-            "minItems": 1,
+            "minItems": PROPOSED_AT_ONCE,
             "maxItems": PROPOSED_AT_ONCE,
         }
         listed = "; ".join(g.text for g in goals if not g.is_unspecified) or "none"

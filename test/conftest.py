@@ -1,0 +1,31 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import pytest
+
+from good_ros.core.errors import ModelError
+from good_ros.language import models
+
+_domains = itertools.count(os.getpid() % 50)
+
+
+@pytest.fixture
+def ros_domain(monkeypatch):
+    """A ROS domain of the test's own, on this host alone; child processes inherit it."""
+    domain = 1 + next(_domains) % 100
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    return domain
+
+
+@pytest.fixture(scope="session")
+def small_model():
+    """The file of the small model; tests that need it are skipped where it was not pulled."""
+    try:
+        return models.resolve("small")
+    except ModelError as error:
+        pytest.skip(str(error))

@@ -1,0 +1,167 @@
+"""Which goals are proposed, kept and removed."""
+
+import json
+
+import pytest
+
+from good_ros.core.belief import Belief, Hypothesis
+from good_ros.core.dialog import Transcript, Turn
+from good_ros.core.errors import InputError, MalformedReply, ModelError
+from good_ros.core.goals import Goal, GoalOrigin, RemovalReason, unspecified_goal
+from good_ros.inference.goal_management import GoalManager
+from good_ros.language.scripted import ScriptedGenerator
+
+DIALOG = Transcript("s", (Turn(1, "What?", "Something hot"),))
+
+
+def belief(*goals: tuple[Goal, float], turn: int = 1, version: int = 4) -> Belief:
+    ordered = sorted(goals, key=lambda pair: -pair[1])
+    hypotheses = tuple(Hypothesis(g, p, -1.0, -1.0) for g, p in ordered)
+    return Belief("s", turn, version, False, hypotheses, 0.0)
+
+
+def texts(goals) -> list[str]:
+    return [goal.text for goal in goals]
+
+
+def edit(manager, script, *goals, **keywords):
+    return manager.edit(belief(*goals, **keywords), DIALOG, ScriptedGenerator(script), "help")
+
+
+TEA, ICE, SOUP = (Goal(f"g{i}", text) for i, text in enumerate(("tea", "ice", "soup"), start=1))
+UNSPECIFIED = unspecified_goal()
+
+
+def test_the_first_turn_proposes_and_has_nothing_to_remove():
+    edited = edit(
+        GoalManager(), [json.dumps(["hot tea", "hot soup", "a bath"])], (UNSPECIFIED, 1.0)
+    )
+    assert texts(edited.goals) == ["Unspecified", "hot tea", "hot soup", "a bath"]
+    assert [g.id for g in edited.added] == ["g1", "g2", "g3"]
+    assert {g.origin for g in edited.added} == {GoalOrigin.PROPOSED}
+    assert (edited.turn, edited.version) == (1, 5)
+
+
+def test_nothing_is_proposed_while_a_goal_leads():
+    edited = edit(GoalManager(), ["[]"], (TEA, 0.8), (ICE, 0.1), (UNSPECIFIED, 0.1))
+    assert edited.added == ()
+    assert edited.removed == ()
+    assert edited.version == 5
+
+
+def test_what_says_the_same_is_not_added_again():
+    reply = json.dumps(["The tea", "a TEA.", "a bath"])
+    edited = edit(GoalManager(), ["[]", reply], (UNSPECIFIED, 0.9), (TEA, 0.1))
+    assert texts(edited.added) == ["a bath"]
+
+
+def test_that_it_is_wanted_is_left_out_of_a_goal():
+    reply = json.dumps(["The person wants the cup put in the sink.", "a bath", "tea"])
+    edited = edit(GoalManager(), [reply], (UNSPECIFIED, 1.0))
+    assert texts(edited.added)[0] == "the cup put in the sink"
+
+
+def test_the_model_removes_by_number_but_never_the_likeliest():
+    generator = ScriptedGenerator(["[2]"])
+    edited = GoalManager().edit(
+        belief((TEA, 0.7), (ICE, 0.2), (SOUP, 0.1)), DIALOG, generator, "help"
+    )
+    assert [(r.goal.id, r.reason) for r in edited.removed] == [("g3", RemovalReason.MODEL)]
+    shown = generator.calls[0][-1].content
+    assert "1. ice" in shown
+    assert "2. soup" in shown
+    assert "tea" not in shown
+
+
+def test_pinned_goals_are_kept_whatever_the_model_says():
+    pinned = Goal("g2", "ice", pinned=True)
+    edited = edit(GoalManager(), [], (TEA, 0.9), (pinned, 0.1))
+    assert texts(edited.goals) == ["tea", "ice"]
+
+
+def test_an_unreadable_removal_removes_nothing():
+    edited = edit(GoalManager(), ["I would remove soup"], (TEA, 0.7), (ICE, 0.3))
+    assert edited.removed == ()
+
+
+def test_an_unreadable_proposal_is_an_error():
+    with pytest.raises(MalformedReply):
+        edit(GoalManager(), ["let me think"], (UNSPECIFIED, 1.0))
+
+
+def test_a_model_that_is_down_is_an_error():
+    with pytest.raises(ModelError, match="down"):
+        edit(GoalManager(), [ModelError("down")], (TEA, 0.7), (ICE, 0.3))
+
+
+def test_least_likely_for_more_than_n_rounds_goes():
+    manager = GoalManager(n_least_likely=2)
+    goals = ((TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    for turn in (1, 2):
+        assert edit(manager, ["[]"], *goals, turn=turn).removed == ()
+    third = edit(manager, ["[]"], *goals, turn=3)
+    assert [(r.goal.id, r.reason) for r in third.removed] == [("g3", RemovalReason.LEAST_LIKELY)]
+
+
+def test_coming_last_is_counted_in_a_row():
+    manager = GoalManager(n_least_likely=1)
+    edit(manager, ["[]"], (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    edit(manager, ["[]"], (TEA, 0.7), (SOUP, 0.2), (ICE, 0.1))
+    again = edit(manager, ["[]"], (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    assert again.removed == ()
+
+
+def test_the_cap_drops_the_least_likely_for_new_ones():
+    reply = json.dumps(["run a bath", "make bread", "cut cake"])
+    edited = edit(
+        GoalManager(max_goals=4), ["[]", reply], (UNSPECIFIED, 0.5), (TEA, 0.3), (ICE, 0.2)
+    )
+    assert texts(edited.goals) == ["Unspecified", "tea", "run a bath", "make bread", "cut cake"]
+    assert [(r.goal.id, r.reason) for r in edited.removed] == [("g2", RemovalReason.OVER_CAP)]
+
+
+def test_ids_are_not_used_again_after_a_restart():
+    high = Goal("g7", "tea")
+    reply = json.dumps(["run a bath", "make bread", "cut cake"])
+    edited = edit(GoalManager(), ["[]", reply], (UNSPECIFIED, 0.9), (high, 0.1))
+    assert [g.id for g in edited.added] == ["g8", "g9", "g10"]
+
+
+def test_ids_are_not_used_again_after_a_removal():
+    manager = GoalManager()
+    first = edit(manager, [json.dumps(["run a bath", "make bread", "cut cake"])], (UNSPECIFIED, 1.0))
+    kept = first.added[0]
+    second = edit(manager, ["[]", json.dumps(["dust shelf", "empty bin", "feed cat"])], (UNSPECIFIED, 0.9), (kept, 0.1))
+    assert [g.id for g in second.added] == ["g4", "g5", "g6"]
+
+
+class TestPerson:
+    goals = edit(GoalManager(), [json.dumps(["tea", "ice", "soup"])], (UNSPECIFIED, 1.0))
+
+    def test_adds_pinned_and_removes_with_the_reason(self):
+        manager = GoalManager()
+        edited = manager.edit_by_person(self.goals, add=["  a   bath "], remove=["g2"], pin=["g1"])
+        assert texts(edited.goals) == ["Unspecified", "tea", "soup", "a bath"]
+        assert edited.goals[1].pinned
+        assert edited.added[0].origin is GoalOrigin.PERSON
+        assert edited.added[0].id == "g4"
+        assert edited.removed[0].reason is RemovalReason.PERSON
+        assert edited.version == self.goals.version + 1
+        assert edited.turn == self.goals.turn
+        assert not manager.edit_by_person(edited, unpin=["g1"]).goals[1].pinned
+
+    @pytest.mark.parametrize(
+        ("keywords", "match"),
+        [
+            ({"remove": ["g9"]}, "g9"),
+            ({"pin": ["g9"]}, "g9"),
+            ({"remove": ["unspecified"]}, "Unspecified"),
+            ({"add": [""]}, "1 to"),
+            ({"add": ["x" * 500]}, "1 to"),
+            ({"add": ["Tea"]}, "already"),
+            ({"add": ["a bath", "the bath"]}, "already"),
+        ],
+    )
+    def test_bad_edits_are_refused(self, keywords, match):
+        with pytest.raises(InputError, match=match):
+            GoalManager().edit_by_person(self.goals, **keywords)

@@ -1,0 +1,37 @@
+"""Prompts are data files with named slots."""
+
+import pytest
+
+from good_ros.core.errors import InputError
+from good_ros.language import prompts
+
+NAMES = sorted(path.stem for path in prompts.FOLDER.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_file_declares_the_slots_it_uses_and_cites_its_source(name):
+    prompt = prompts.load(name)
+    assert "GOOD" in prompt.description
+    messages = prompt.messages(**{slot: f"<{slot}>" for slot in prompt.slots})
+    text = "\n".join(m.content for m in messages)
+    for slot in prompt.slots:
+        assert f"<{slot}>" in text
+
+
+def test_the_prompts_of_the_method_are_there():
+    assert {"question", "human", "infer", "propose_goals", "remove_goals", "plan"} <= set(NAMES)
+
+
+def test_a_missing_and_an_unknown_slot_are_named():
+    with pytest.raises(InputError, match="missing slots: goal; unknown slots: gaol"):
+        prompts.load("infer").messages(gaol="x")
+
+
+def test_an_unknown_prompt_names_the_known_ones():
+    with pytest.raises(InputError, match="infer"):
+        prompts.load("nothing")
+
+
+def test_braces_in_a_value_stay_as_they_are():
+    message = prompts.load("infer").messages(goal="{goal} {task} {0}")[0]
+    assert "{goal} {task} {0}" in message.content
