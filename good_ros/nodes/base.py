@@ -75,9 +75,7 @@ class GoodNode(LifecycleNode):
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.active = False
-        self.worker.cancel_all()
-        self.stop()
+        self._stop()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -85,11 +83,15 @@ class GoodNode(LifecycleNode):
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.active = False
-        self.worker.cancel_all()
-        self.stop()
+        self._stop()
         self._free()
         return super().on_shutdown(state)
+
+    def _stop(self) -> None:
+        self.worker.cancel_all()
+        if self.active:
+            self.active = False
+            self.stop()
 
     def _free(self) -> None:
         self.teardown()
@@ -134,11 +136,9 @@ class GoodNode(LifecycleNode):
 
     def close(self) -> None:
         """Stop whatever runs and free everything; the node cannot be used after."""
-        self.active = False
-        self.worker.cancel_all()
+        self._stop()
         self.worker.close()
-        self.stop()
-        self.teardown()
+        self._free()
         self.destroy_node()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -85,10 +86,14 @@ class Stack:
         self.executor.add_node(node)
 
     def start(self) -> None:
-        """Configure and activate every node. Raises GoodError where one cannot."""
+        """Configure every node, then activate them, dialog last. Raises GoodError where one
+        cannot be."""
         for name, node in self.nodes.items():
-            if not node.autostart():
+            if node.trigger_configure() != TransitionCallbackReturn.SUCCESS:
                 raise GoodError(f"{name}: {node.failure or 'could not be configured'}")
+        for name, node in reversed(self.nodes.items()):
+            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
+                raise GoodError(f"{name}: could not be activated")
 
     def spin(self, until: Callable[[], bool] = lambda: False, timeout_s: float | None = None) -> bool:
         """Run callbacks until ``until()`` holds, a signal comes or the time is over.
