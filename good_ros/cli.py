@@ -53,9 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
     chat = commands.add_parser("chat", help="talk to the robot in this terminal")
     _add_stack_options(chat)
-    chat.add_argument(
-        "--attach", action="store_true", help="join a stack that is running already"
-    )
+    chat.add_argument("--attach", action="store_true", help="join a stack that is running already")
     chat.set_defaults(command=_chat)
 
     model = commands.add_parser("model", help="fetch and check language models")
@@ -148,16 +146,14 @@ def _up(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from good_ros.nodes.console import ConsoleNode
     from good_ros.node_names import NODES
+    from good_ros.nodes.console import ConsoleNode
     from good_ros.nodes.stack import Stack
 
     console = Console()
     console.print(f"[dim]profile {options.profile}, model {options.model}; loading …[/]")
     stack = Stack(
-        _stack_options(
-            options, (*NODES, "simulated_human"), quiet=True, profile=options.profile
-        )
+        _stack_options(options, (*NODES, "simulated_human"), quiet=True, profile=options.profile)
     )
     try:
         view = ConsoleNode(console, context=stack.context, namespace=options.namespace or None)
@@ -182,8 +178,8 @@ def _demo(options: argparse.Namespace) -> int:
 def _chat(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from good_ros.nodes.console import ConsoleNode
     from good_ros.node_names import NODES
+    from good_ros.nodes.console import ConsoleNode
     from good_ros.nodes.stack import Stack
 
     console = Console()

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
-from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from good_ros.launch_arguments import ARGUMENTS, node_parameters
 from good_ros.node_names import NODES
+from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -1,13 +1,13 @@
 """The whole stack with a simulated human: ros2 launch good_ros simulated.launch.py"""
 
 from ament_index_python.packages import get_package_share_directory
-from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 
 from good_ros.launch_arguments import PROFILE_ARGUMENT
+from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:

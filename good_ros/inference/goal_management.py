@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
@@ -26,6 +27,9 @@ MAX_GOAL_CHARS = 120
 PROPOSED_AT_ONCE = 3
 PROPOSAL_TOKENS = 120
 REMOVAL_TOKENS = 32
+
+Generate = Callable[[Sequence[Message], int, Mapping[str, Any]], Any]
+"""(messages, most tokens, JSON schema) to the parsed reply."""
 
 _PREFIX = re.compile(r"^(the|a)?\s*(person|human|user) wants\s+", re.IGNORECASE)
 """A goal is what is wanted; that it is wanted, the reading of it says already."""
@@ -72,7 +76,7 @@ class GoalManager:
         Raises ModelError where the generator fails; the goals then stay as they are.
         """
 
-        def generate(messages: Sequence[Message], tokens: int, schema: dict[str, object]) -> object:
+        def generate(messages: Sequence[Message], tokens: int, schema: Mapping[str, Any]) -> Any:
             reply = generator.generate(
                 messages,
                 Sampling(tokens, 0.0, seed),
@@ -153,7 +157,9 @@ class GoalManager:
             tuple(removed),
         )
 
-    def _removals(self, belief, transcript, task, generate) -> list[GoalRemoval]:  # type: ignore[no-untyped-def]
+    def _removals(
+        self, belief: Belief, transcript: Transcript, task: str, generate: Generate
+    ) -> list[GoalRemoval]:
         candidates = [
             h.goal for h in belief.hypotheses[1:] if not h.goal.is_unspecified and not h.goal.pinned
         ]
@@ -194,7 +200,15 @@ class GoalManager:
             return None
         return last
 
-    def _proposals(self, belief, goals, transcript, task, scene, generate) -> list[Goal]:  # type: ignore[no-untyped-def]
+    def _proposals(
+        self,
+        belief: Belief,
+        goals: Sequence[Goal],
+        transcript: Transcript,
+        task: str,
+        scene: str,
+        generate: Generate,
+    ) -> list[Goal]:
         schema = {
             "type": "array",
             "items": {"type": "string", "minLength": 3, "maxLength": MAX_GOAL_CHARS},

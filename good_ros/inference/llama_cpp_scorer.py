@@ -200,9 +200,7 @@ class LlamaCppSession:
                     f"the dialog has {len(tokens)} tokens, more than {self.runtime.path.name} "
                     "can hold: begin a new session with reset_session"
                 )
-            if group and (
-                needed + len(tokens) > self.max_cells or len(group) == MAX_SEQUENCES
-            ):
+            if group and (needed + len(tokens) > self.max_cells or len(group) == MAX_SEQUENCES):
                 self._make_room(needed, [s for s, _, _ in group])
                 return group, waiting[i:]
             group.append((state, tokens, spans))
@@ -251,9 +249,7 @@ class LlamaCppSession:
     # Reading.
 
     def _tokens(self, goal: Goal) -> tuple[list[int], list[tuple[int, int]]]:
-        tokens, spans = self.runtime.chat_tokens(
-            role_play(goal, self._dialog), add_assistant=False
-        )
+        tokens, spans = self.runtime.chat_tokens(role_play(goal, self._dialog), add_assistant=False)
         utterances = [spans[utterance_message(i)] for i in range(len(self._dialog))]
         # What follows the last utterance is read only once there is more dialog.
         return tokens[: utterances[-1][1]], utterances
@@ -276,7 +272,9 @@ class LlamaCppSession:
             state.kept = state.kept[:start]
             starts.append(start)
             wanted = {
-                p: turn for turn in range(done, len(spans)) for p in range(spans[turn][0], spans[turn][1])
+                p: turn
+                for turn in range(done, len(spans))
+                for p in range(spans[turn][0], spans[turn][1])
             }
             for position in range(start, len(tokens)):
                 turn = wanted.get(position + 1, -1)

@@ -16,7 +16,8 @@ from good_ros.core.goals import Goal
 
 @dataclass(frozen=True)
 class Score:
-    """``log_probability``: nats, summed over the continuation's tokens; ``per_token`` adds up to it."""
+    """``log_probability``: nats, summed over the continuation's tokens, which are one by one
+    in ``per_token``."""
 
     log_probability: float
     per_token: tuple[float, ...] = ()
@@ -43,7 +44,9 @@ class ScoringSession(Protocol):
     def append(self, question: str, utterance: str) -> None:
         """Add one turn to the dialog."""
 
-    def log_likelihoods(self, cancel: threading.Event | None = None) -> dict[str, tuple[float, ...]]:
+    def log_likelihoods(
+        self, cancel: threading.Event | None = None
+    ) -> dict[str, tuple[float, ...]]:
         """For each goal (by id) the log-likelihood of each utterance so far, in nats.
 
         Entry i is log P(u_i | g, dialog before i). A goal that was just added is

@@ -112,8 +112,10 @@ def check_utterance(text: str) -> str:
 def says_done(utterance: str, completion_phrase: str) -> bool:
     """Whether the person says, in the agreed words and nothing against them, that all is done."""
     said, phrase = _plain(utterance), _plain(completion_phrase)
-    return bool(phrase) and (said == phrase or said.endswith(f" {phrase}")) and (
-        not re.search(r"\b(not|isn t|until|when|if|once|before|unless)\b", said)
+    return (
+        bool(phrase)
+        and (said == phrase or said.endswith(f" {phrase}"))
+        and (not re.search(r"\b(not|isn t|until|when|if|once|before|unless)\b", said))
     )
 
 

@@ -157,9 +157,7 @@ class _Grammar:
 
         self._lib = runtime.lib
         text = json_schema_to_gbnf(json.dumps(schema))
-        self._sampler = self._lib.llama_sampler_init_grammar(
-            runtime.vocab, text.encode(), b"root"
-        )
+        self._sampler = self._lib.llama_sampler_init_grammar(runtime.vocab, text.encode(), b"root")
         if not self._sampler:
             raise ModelError("llama.cpp cannot turn the reply's JSON schema into a grammar")
 

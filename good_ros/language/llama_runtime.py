@@ -93,9 +93,7 @@ class LlamaRuntime:
         data = text.encode()
         size = len(data) + 8
         buffer = (self.lib.llama_token * size)()
-        count = self.lib.llama_tokenize(
-            self.vocab, data, len(data), buffer, size, False, special
-        )
+        count = self.lib.llama_tokenize(self.vocab, data, len(data), buffer, size, False, special)
         if count < 0:
             raise ModelError(f"a text of {len(data)} bytes could not be tokenized")
         return list(buffer[:count])

@@ -7,6 +7,7 @@ file in parts. Whatever its source, a catalogue model must have the pinned SHA-2
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -96,8 +97,7 @@ def resolve(model: str) -> Path:
         return _existing_path(model)
     if not entry.path.is_file():
         raise ModelError(
-            f"model {model!r} is not there: run `good model pull {model}` "
-            f"(looked for {entry.path})"
+            f"model {model!r} is not there: run `good model pull {model}` (looked for {entry.path})"
         )
     _check_digest(entry, entry.path)
     return entry.path
@@ -179,10 +179,9 @@ def _check_digest(entry: ModelEntry, path: Path, again: bool = False) -> None:
         except (OSError, ValueError):
             pass
     _require_digest(entry, path, sha256_of(path))
-    try:
+    # A cache that cannot be written only costs the next start its time.
+    with contextlib.suppress(OSError):
         stamp.write_text(json.dumps(facts))
-    except OSError:
-        pass  # A cache that cannot be written only costs the next start its time.
 
 
 def _require_digest(entry: ModelEntry, path: Path, found: str) -> None:

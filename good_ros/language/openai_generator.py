@@ -109,9 +109,7 @@ class OpenAIGenerator:
             choice.finish_reason != "length",
         )
 
-    def _wait_for(
-        self, call: Callable[[], Any], end: float, cancel: threading.Event | None
-    ) -> Any:
+    def _wait_for(self, call: Callable[[], Any], end: float, cancel: threading.Event | None) -> Any:
         """Make the call in a thread, so that a server that trickles or hangs holds nobody."""
         box: list[Any] = []
         done = threading.Event()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -20,6 +20,15 @@ from std_msgs.msg import Header
 from good_ros.core.errors import GoodError
 from good_ros.nodes.parameters import AUTOSTART, Parameter, declare, read
 from good_ros.nodes.worker import Worker
+
+
+class Closable(Protocol):
+    """What holds something until it is closed."""
+
+    def close(self) -> None: ...
+
+
+Kept = TypeVar("Kept", bound=Closable)
 
 
 class GoodNode(LifecycleNode):
@@ -99,6 +108,11 @@ class GoodNode(LifecycleNode):
             self._made.pop()()
 
     # Helpers.
+
+    def keep(self, resource: Kept) -> Kept:
+        """``resource``, which is closed at cleanup."""
+        self._made.append(resource.close)
+        return resource
 
     def publisher(self, message_type: type, topic: str, qos: QoSProfile) -> LifecyclePublisher:
         """A publisher that is silent unless active, and goes at cleanup."""

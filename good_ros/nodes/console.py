@@ -24,9 +24,7 @@ from good_ros.view import belief_panel, status_lines
 
 
 class ConsoleNode(Node):
-    """A plain node, so that it can come and go beside any running stack.
-
-    """
+    """A plain node, so that it can come and go beside any running stack."""
 
     def __init__(self, console: Console, **node_arguments: Any) -> None:
         super().__init__("console", **node_arguments)

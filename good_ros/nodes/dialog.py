@@ -45,7 +45,7 @@ class DialogNode(GoodNode):
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.generator = make_generator(values.model, values.served_model)
+        self.generator = self.keep(make_generator(values.model, values.served_model))
         self.question = self.publisher(Question, "question", LATCHED)
         self.transcript = self.publisher(Transcript, "transcript", LATCHED)
         self.listen(Utterance, "utterance", self.on_utterance, SPEECH_IN)
@@ -59,10 +59,6 @@ class DialogNode(GoodNode):
             self.begin_session()
         elif self.flow.phase is Phase.QUESTION:
             self.next_question()
-
-    def teardown(self) -> None:
-        if generator := vars(self).pop("generator", None):
-            generator.close()
 
     def begin_session(self) -> None:
         self.flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)

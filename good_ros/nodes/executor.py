@@ -41,7 +41,7 @@ class ExecutorNode(GoodNode):
         self.values = values
         self.world = make_world(values.world)
         self.world.reset(values.scene, values.world_seed)
-        self.generator = make_generator(values.model, values.served_model)
+        self.generator = self.keep(make_generator(values.model, values.served_model))
         self.actor = TurnActor(
             self.world,
             Planner(
@@ -67,10 +67,6 @@ class ExecutorNode(GoodNode):
     def stop(self) -> None:
         # A turn that was cut off is due again after the next activation.
         self.order.abandon()
-
-    def teardown(self) -> None:
-        if generator := vars(self).pop("generator", None):
-            generator.close()
 
     def on_transcript(self, message: Transcript) -> None:
         if self.order.hear_transcript(transcript_from_msg(message)):

@@ -46,13 +46,15 @@ class GoalBeliefNode(GoodNode):
     )
 
     def setup(self, values: SimpleNamespace) -> None:
-        self.scorer = make_scorer(values.model)
+        self.scorer = self.keep(make_scorer(values.model))
         self.scorer.self_test()
-        self.tracker = BeliefTracker(
-            self.scorer,
-            temper=values.temper,
-            forgetting=values.forgetting,
-            evidence=values.evidence,
+        self.tracker = self.keep(
+            BeliefTracker(
+                self.scorer,
+                temper=values.temper,
+                forgetting=values.forgetting,
+                evidence=values.evidence,
+            )
         )
         self.order = BeliefOrder()
         self.busy = False
@@ -63,12 +65,6 @@ class GoalBeliefNode(GoodNode):
     def start(self) -> None:
         self.busy = False
         self.compute()
-
-    def teardown(self) -> None:
-        if tracker := vars(self).pop("tracker", None):
-            tracker.close()
-        if scorer := vars(self).pop("scorer", None):
-            scorer.close()
 
     def on_transcript(self, message: Transcript) -> None:
         self.order.hear_transcript(transcript_from_msg(message))

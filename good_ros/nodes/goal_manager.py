@@ -45,7 +45,7 @@ class GoalManagerNode(GoodNode):
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.generator = make_generator(values.model, values.served_model)
+        self.generator = self.keep(make_generator(values.model, values.served_model))
         self.manager = GoalManager(
             n_least_likely=values.least_likely_rounds, max_goals=values.max_goals
         )
@@ -63,10 +63,6 @@ class GoalManagerNode(GoodNode):
         if self.order.goals is not None:
             self.publish()
         self.answer()
-
-    def teardown(self) -> None:
-        if generator := vars(self).pop("generator", None):
-            generator.close()
 
     def on_transcript(self, message: Transcript) -> None:
         transcript = transcript_from_msg(message)

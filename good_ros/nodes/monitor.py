@@ -26,6 +26,7 @@ def default_sessions_folder() -> Path:
 
 class MonitorNode(GoodNode):
     NAME = "monitor"
+    record: SessionRecord | None = None
     PARAMETERS = (
         Parameter(
             "sessions_folder",
@@ -43,15 +44,12 @@ class MonitorNode(GoodNode):
             raise GoodError(
                 f"sessions cannot be recorded under {self.root} ({error}): set sessions_folder"
             ) from error
-        self.record: SessionRecord | None = None
         self.session_id = ""
         self.early: list[tuple[str, Any]] = []
         self.actions_written: list[dict[str, Any]] = []
         self.plan_written: tuple[int, tuple[str, ...]] = (0, ())
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
-        self.listen(
-            Question, "question", lambda m: self.on_message("questions", m), LATCHED_STREAM
-        )
+        self.listen(Question, "question", lambda m: self.on_message("questions", m), LATCHED_STREAM)
         self.listen(GoalSet, "goals", lambda m: self.on_message("goals", m), LATCHED_STREAM)
         self.listen(
             GoalBelief, "goal_belief", lambda m: self.on_message("beliefs", m), LATCHED_STREAM
@@ -66,8 +64,9 @@ class MonitorNode(GoodNode):
         return self.record.folder if self.record else None
 
     def teardown(self) -> None:
-        if record := vars(self).pop("record", None):
-            record.close()
+        if self.record:
+            self.record.close()
+            self.record = None
 
     def on_transcript(self, message: Transcript) -> None:
         if message.session_id != self.session_id:

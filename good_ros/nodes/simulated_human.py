@@ -38,7 +38,9 @@ class SimulatedHumanNode(GoodNode):
             "Who is played: a name in config/profiles, or a path to a profile's YAML file.",
         ),
         Parameter("world_seed", 0, "Seed of the scene's start, as the executor's.", 0),
-        Parameter("temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0),
+        Parameter(
+            "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
@@ -46,16 +48,12 @@ class SimulatedHumanNode(GoodNode):
         self.profile = load_profile(values.profile)
         self.room = make_world("household")
         self.room.reset(self.profile.scene, values.world_seed)
-        self.generator = make_generator(values.model, values.served_model)
+        self.generator = self.keep(make_generator(values.model, values.served_model))
         self.history: tuple[StepResult, ...] = ()
         self.answered: tuple[str, int] = ("", 0)
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
         self.listen(Question, "question", self.on_question, LATCHED)
-
-    def teardown(self) -> None:
-        if generator := vars(self).pop("generator", None):
-            generator.close()
 
     def on_status(self, message: TaskStatus) -> None:
         self.history = status_from_msg(message).history

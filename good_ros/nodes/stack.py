@@ -23,6 +23,7 @@ from good_ros.core.errors import GoodError
 from good_ros.node_names import NODES
 from good_ros.nodes.base import GoodNode
 
+
 def node_type(name: str) -> type[GoodNode]:
     """The class of a node by its name."""
     module = importlib.import_module(f"good_ros.nodes.{name}")
@@ -95,7 +96,9 @@ class Stack:
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
                 raise GoodError(f"{name}: could not be activated")
 
-    def spin(self, until: Callable[[], bool] = lambda: False, timeout_s: float | None = None) -> bool:
+    def spin(
+        self, until: Callable[[], bool] = lambda: False, timeout_s: float | None = None
+    ) -> bool:
         """Run callbacks until ``until()`` holds, a signal comes or the time is over.
 
         True where ``until()`` held.

@@ -16,6 +16,8 @@ from good_ros.worlds.base import World
 
 END_ACTION = "TaskCompleted"
 
+OnStatus = Callable[[TaskStatus], None]
+
 
 class TurnActor:
     """Plans, checks, acts, verifies, and plans again at most ``max_replans`` times."""
@@ -32,88 +34,95 @@ class TurnActor:
         history: Sequence[StepResult],
         *,
         cancel: threading.Event | None = None,
-        on_status: Callable[[TaskStatus], None] = lambda status: None,
+        on_status: OnStatus = lambda status: None,
     ) -> TaskStatus:
         """The status at the turn's end; ``on_status`` gets those on the way.
 
         Where 'Unspecified' is the most likely there is no action (III-E1). A failure of the
         model or the world is a FAILED status with its code; only ModelCancelled is raised.
         """
-        past = tuple(history)
-
-        def status(
-            state: TaskState,
-            plan: Sequence[Step] = (),
-            done: Sequence[StepResult] = (),
-            code: ErrorCode = ErrorCode.NONE,
-            message: str = "",
-        ) -> TaskStatus:
-            return TaskStatus(
-                belief.session_id,
-                belief.turn,
-                state,
-                code,
-                message,
-                tuple(plan),
-                (*past, *done),
-            )
-
+        log = _TurnLog(belief, history, on_status)
         if belief.top.goal.is_unspecified:
-            return status(TaskState.NO_ACTION)
-
+            return log.status(TaskState.NO_ACTION)
         failed: list[FailedPlan] = []
-        tried: list[StepResult] = []
-        last = status(TaskState.FAILED, code=ErrorCode.NO_PLAN, message="no plan was made")
+        last = log.status(TaskState.FAILED, (), ErrorCode.NO_PLAN, "no plan was made")
         for _ in range(self.max_replans + 1):
-            on_status(status(TaskState.PLANNING, done=tried))
+            log.tell(TaskState.PLANNING)
             try:
                 proposed = self.planner.plan(
-                    self.world, belief, transcript, past, failed, cancel
+                    self.world, belief, transcript, log.past, failed, cancel
                 )
             except ModelCancelled:
                 raise
             except ModelError as error:
-                return status(TaskState.FAILED, (), tried, _model_code(error), str(error))
+                return log.status(TaskState.FAILED, (), _model_code(error), str(error))
             steps = tuple(s for s in proposed if s.action != END_ACTION)
             if any(plan.steps == steps for plan in failed):
-                return status(
-                    TaskState.FAILED,
-                    steps,
-                    tried,
-                    ErrorCode.REPEATED_PLAN,
-                    f"the same plan came again after it failed: {failed[-1].reason}",
-                )
-            checked = check(self.world, steps)
-            if checked.problem:
-                failed.append(FailedPlan(steps, checked.problem))
-                last = status(
-                    TaskState.FAILED, steps, tried, ErrorCode.NO_PLAN, checked.problem
-                )
-                continue
-            if not checked.steps:
-                # Whatever was planned holds already. The end action alone is the model's word
-                # for 'completed', which the person has not given: the dialog goes on.
-                return status(TaskState.NO_ACTION, (), tried)
-            done: list[StepResult] = []
-
-            def on_step(
-                result: StepResult,
-                done: list[StepResult] = done,
-                plan: tuple[Step, ...] = checked.steps,
-            ) -> None:
-                done.append(result)
-                on_status(status(TaskState.EXECUTING, plan, (*tried, *done)))
-
-            on_status(status(TaskState.EXECUTING, checked.steps, tried))
-            outcome = run(self.world, checked.steps, belief.turn, on_step, cancel)
-            tried += outcome.results
-            if outcome.error_code is ErrorCode.NONE:
-                return status(TaskState.SUCCEEDED, checked.steps, tried)
-            failed.append(FailedPlan(steps, outcome.error_msg))
-            last = status(
-                TaskState.FAILED, checked.steps, tried, outcome.error_code, outcome.error_msg
-            )
+                message = f"the same plan came again after it failed: {failed[-1].reason}"
+                return log.status(TaskState.FAILED, steps, ErrorCode.REPEATED_PLAN, message)
+            last = self._try(steps, log, cancel)
+            if last.state is not TaskState.FAILED:
+                return last
+            failed.append(FailedPlan(steps, last.error_msg))
         return last
+
+    def _try(
+        self, steps: tuple[Step, ...], log: _TurnLog, cancel: threading.Event | None
+    ) -> TaskStatus:
+        """Check a plan on a snapshot, then carry it out; FAILED where either does not work."""
+        checked = check(self.world, steps)
+        if checked.problem:
+            return log.status(TaskState.FAILED, steps, ErrorCode.NO_PLAN, checked.problem)
+        if not checked.steps:
+            # Whatever was planned holds already. The end action alone is the model's word for
+            # 'completed', which the person has not given: the dialog goes on.
+            return log.status(TaskState.NO_ACTION)
+        log.begin(checked.steps)
+        outcome = run(self.world, checked.steps, log.turn, log.step, cancel)
+        log.end(outcome.results)
+        if outcome.error_code is ErrorCode.NONE:
+            return log.status(TaskState.SUCCEEDED, checked.steps)
+        return log.status(TaskState.FAILED, checked.steps, outcome.error_code, outcome.error_msg)
+
+
+class _TurnLog:
+    """What was tried in this turn, after what was done before it, as statuses."""
+
+    def __init__(self, belief: Belief, history: Sequence[StepResult], on_status: OnStatus) -> None:
+        self.session_id = belief.session_id
+        self.turn = belief.turn
+        self.past = tuple(history)
+        self._tried: list[StepResult] = []
+        self._running: list[StepResult] = []
+        self._plan: tuple[Step, ...] = ()
+        self._on_status = on_status
+
+    def status(
+        self,
+        state: TaskState,
+        plan: tuple[Step, ...] = (),
+        code: ErrorCode = ErrorCode.NONE,
+        message: str = "",
+    ) -> TaskStatus:
+        history = (*self.past, *self._tried, *self._running)
+        return TaskStatus(self.session_id, self.turn, state, code, message, plan, history)
+
+    def tell(self, state: TaskState) -> None:
+        self._on_status(self.status(state, self._plan))
+
+    def begin(self, plan: tuple[Step, ...]) -> None:
+        self._plan = plan
+        self.tell(TaskState.EXECUTING)
+
+    def step(self, result: StepResult) -> None:
+        self._running.append(result)
+        self.tell(TaskState.EXECUTING)
+
+    def end(self, results: Sequence[StepResult]) -> None:
+        """The plan's final results take the place of those told on the way."""
+        self._running = []
+        self._tried += results
+        self._plan = ()
 
 
 def _model_code(error: ModelError) -> ErrorCode:

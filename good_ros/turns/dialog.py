@@ -69,9 +69,7 @@ class DialogFlow:
             return
         last = self.transcript.turns[-1].utterance if self.transcript.turns else None
         if text == last or (self._held is not None and text == self._held[0]):
-            raise InputError(
-                "utterance ignored: it repeats the last one while no question stands"
-            )
+            raise InputError("utterance ignored: it repeats the last one while no question stands")
 
     def hear(
         self, text: str, now: float, speaker_id: str = "", utterance_id: str = ""

@@ -129,9 +129,16 @@ def test_ids_are_not_used_again_after_a_restart():
 
 def test_ids_are_not_used_again_after_a_removal():
     manager = GoalManager()
-    first = edit(manager, [json.dumps(["run a bath", "make bread", "cut cake"])], (UNSPECIFIED, 1.0))
+    first = edit(
+        manager, [json.dumps(["run a bath", "make bread", "cut cake"])], (UNSPECIFIED, 1.0)
+    )
     kept = first.added[0]
-    second = edit(manager, ["[]", json.dumps(["dust shelf", "empty bin", "feed cat"])], (UNSPECIFIED, 0.9), (kept, 0.1))
+    second = edit(
+        manager,
+        ["[]", json.dumps(["dust shelf", "empty bin", "feed cat"])],
+        (UNSPECIFIED, 0.9),
+        (kept, 0.1),
+    )
     assert [g.id for g in second.added] == ["g4", "g5", "g6"]
 
 

@@ -165,7 +165,7 @@ def test_self_test_passes(scorer):
 
 
 def test_a_server_cannot_score():
-    with pytest.raises(CannotScore, match="cannot|not score"):
+    with pytest.raises(CannotScore, match="not score"):
         make_scorer("http://127.0.0.1:1/v1")
 
 

@@ -39,9 +39,7 @@ def dialogs(draw, log_likelihood=log_likelihood):
 
 
 def test_two_goals_by_hand():
-    belief = make_belief(
-        goal_set(2, [3.0, 1.0]), 1, {"g0": [math.log(0.1)], "g1": [math.log(0.6)]}
-    )
+    belief = make_belief(goal_set(2, [3.0, 1.0]), 1, {"g0": [math.log(0.1)], "g1": [math.log(0.6)]})
     # 3/4 · 0.1 against 1/4 · 0.6
     assert by_id(belief) == pytest.approx({"g0": 1 / 3, "g1": 2 / 3})
     assert belief.top.goal.id == "g1"

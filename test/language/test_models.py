@@ -4,6 +4,7 @@ import hashlib
 import os
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,13 +36,7 @@ def entry(monkeypatch, tmp_path):
 def index(monkeypatch, tmp_path, entry):
     """The parts' packages; ``fails_at`` part numbers cannot be fetched, ``asked`` were."""
 
-    class Index:
-        fails_at: set[int] = set()
-        asked: list[int] = []
-        parts = dict(enumerate(PARTS, start=1))
-
-    index = Index()
-    index.fails_at, index.asked = set(), []
+    index = SimpleNamespace(fails_at=set(), asked=[], parts=dict(enumerate(PARTS, start=1)))
 
     def download(entry, number, folder):
         index.asked.append(number)

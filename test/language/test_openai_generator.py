@@ -175,6 +175,6 @@ def test_cancel_does_not_wait_for_the_server(serve):
 
 
 def test_a_server_that_is_not_there():
-    with pytest.raises(ModelError, match="127.0.0.1:9") as caught:
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1:9") as caught:
         OpenAIGenerator("http://127.0.0.1:9/v1")
     assert "\n" not in str(caught.value)

@@ -130,10 +130,10 @@ def test_an_executor_that_is_killed_and_started_again_goes_on(processes):
     # In the middle of a turn.
     probe.say("Please put the apple in the fridge, too.", "u2")
     processes.wait(
-        lambda: any(
-            s.turn == 2 and s.state == TaskStatus.PLANNING for s in probe.heard["task_status"]
-        )
-        or probe.ended_turn(2),
+        lambda: (
+            any(s.turn == 2 and s.state == TaskStatus.PLANNING for s in probe.heard["task_status"])
+            or probe.ended_turn(2)
+        ),
         "the second turn's plan",
     )
     if not probe.ended_turn(2):

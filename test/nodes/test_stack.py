@@ -334,8 +334,10 @@ def test_nodes_go_through_the_life_cycle_again_and_again(make):
             node.trigger_activate()
         sessions = {t.session_id for t in run.probe.heard["transcript"]}
         run.wait(
-            lambda: len({q.session_id for q in run.probe.heard["question"]} - sessions) >= 1
-            or len({q.session_id for q in run.probe.heard["question"]}) >= 2,
+            lambda: (
+                len({q.session_id for q in run.probe.heard["question"]} - sessions) >= 1
+                or len({q.session_id for q in run.probe.heard["question"]}) >= 2
+            ),
             "a question of the last session",
         )
         run.probe.say(SAID, "u1")

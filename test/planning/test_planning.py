@@ -240,7 +240,11 @@ class TestRun:
     @pytest.mark.parametrize("at", range(4))
     def test_cancelled_before_any_step_the_room_is_as_it_was(self, kitchen, at):
         plan = steps(
-            kitchen, "pick up Bread", "put Bread in Fridge", "pick up Tomato", "put Tomato in Fridge"
+            kitchen,
+            "pick up Bread",
+            "put Bread in Fridge",
+            "pick up Tomato",
+            "put Tomato in Fridge",
         )
         cancel = threading.Event()
         before = kitchen.snapshot()
@@ -260,9 +264,7 @@ class TestRun:
         assert not any(r.success for r in outcome.results)
 
     def test_replay_rebuilds_the_state(self, kitchen):
-        outcome = execution.run(
-            kitchen, steps(kitchen, "pick up Bread", "put Bread in Fridge"), 1
-        )
+        outcome = execution.run(kitchen, steps(kitchen, "pick up Bread", "put Bread in Fridge"), 1)
         after = kitchen.snapshot()
         kitchen.reset("FloorPlan1")
         failed = replace(outcome.results[0], success=False)
@@ -271,7 +273,7 @@ class TestRun:
 
     def test_a_history_that_does_not_fit_the_world_is_named(self, kitchen):
         bad = StepResult(Step("PutObject", "Bread|1", "Fridge|1", "put Bread in Fridge"), True)
-        with pytest.raises(WorldError, match="step 1 .*put Bread in Fridge"):
+        with pytest.raises(WorldError, match=r"step 1 .*put Bread in Fridge"):
             execution.replay(kitchen, (bad,))
 
 
@@ -321,7 +323,9 @@ class TestTurn:
 
     def test_a_step_that_fails_in_the_world_is_undone_and_planned_anew(self, flaky):
         flaky.fails = {"put Bread in Fridge": 1}
-        status, generator = act(flaky, '["put Bread in Fridge"]', '["open Fridge", "put Bread in Fridge"]')
+        status, generator = act(
+            flaky, '["put Bread in Fridge"]', '["open Fridge", "put Bread in Fridge"]'
+        )
         assert status.state is TaskState.SUCCEEDED
         assert "in the way" in generator.calls[1][-1].content
         succeeded = [r.step.label for r in status.history if r.success]

@@ -130,9 +130,7 @@ def put_object(state: SceneState, step: Step) -> tuple[SceneState, str]:
     held = state.objects[state.held]
     if step.object_id and step.object_id != held.id:
         wanted = find(state, step.object_id)
-        raise ActionFailed(
-            ErrorCode.WRONG_STATE, f"the hand holds {held.name}, not {wanted.name}"
-        )
+        raise ActionFailed(ErrorCode.WRONG_STATE, f"the hand holds {held.name}, not {wanted.name}")
     if not receptacle.can("receptacle"):
         raise ActionFailed(
             ErrorCode.INCOMPATIBLE,

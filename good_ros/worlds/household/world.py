@@ -167,7 +167,9 @@ class HouseholdWorld:
             if item is None or receptacle is None:
                 return "what was put, or where, is not there"
             held = item.parent == receptacle.id
-            return None if held else f"{item.name} is not {receptacle.preposition} {receptacle.name}"
+            return (
+                None if held else f"{item.name} is not {receptacle.preposition} {receptacle.name}"
+            )
         if item is None:
             return f"there is no object {step.object_id!r}"
         holds = {
