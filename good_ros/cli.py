@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from good_ros.core.errors import GoodError
+from good_ros.language.backends import is_url
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +75,12 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         default="default",
-        help="default, small, a .gguf file; for all nodes (config files set it for each)",
+        help="default, small, a .gguf file, or the URL of an OpenAI-compatible server",
+    )
+    parser.add_argument(
+        "--scoring-model",
+        default="",
+        help="the belief's own model, where it is not --model; default where that is a URL",
     )
     parser.add_argument("--world", default="household", help="world to act on")
     parser.add_argument("--scene", default="", help="scene of the world, such as FloorPlan1")
@@ -98,6 +104,9 @@ def _stack_options(
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
     }
+    scoring_model = options.scoring_model
+    if not scoring_model:
+        scoring_model = "default" if is_url(options.model) else options.model
     scene = options.scene
     if profile:
         from good_ros.experiments.profiles import load_profile
@@ -119,7 +128,7 @@ def _stack_options(
     return StackOptions(
         nodes=nodes,
         namespace=options.namespace,
-        parameters={"*": common},
+        parameters={"*": common, "goal_belief": {"model": scoring_model}},
         ros_arguments=ros_arguments,
     )
 

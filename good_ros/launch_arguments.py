@@ -15,10 +15,17 @@ ARGUMENTS = (
         "model",
         "default",
         "Language model of every node: a name that `good model list` prints, a path to a .gguf "
-        "file, or a server's URL (not for goal_belief, which must score).",
+        "file, or the URL of an OpenAI-compatible server.",
+    ),
+    (
+        "scoring_model",
+        "{model}",
+        "Language model of goal_belief, which must score: where `model` is a URL, set it to a "
+        "name or a path.",
     ),
 )
-"""The default ``{config}`` stands for config/good.yaml of the installed package."""
+"""``{config}`` stands for config/good.yaml of the installed package, ``{model}`` for the
+argument of that name."""
 
 PROFILE_ARGUMENT = (
     "profile",
@@ -27,13 +34,11 @@ PROFILE_ARGUMENT = (
 )
 
 TAKERS = {
-    "model": ("dialog", "goal_belief", "goal_manager", "executor", "simulated_human"),
-    "world": ("executor",),
-    "scene": ("executor",),
+    "dialog": {"model": "model"},
+    "goal_belief": {"model": "scoring_model"},
+    "goal_manager": {"model": "model"},
+    "executor": {"model": "model", "world": "world", "scene": "scene"},
+    "monitor": {},
+    "simulated_human": {"model": "model", "profile": "profile"},
 }
-"""The nodes that take an argument as a parameter of the same name."""
-
-
-def node_parameters(node: str) -> list[tuple[str, str]]:
-    """For a node, the (parameter, launch argument) pairs that it takes."""
-    return [(argument, argument) for argument, takers in TAKERS.items() if node in takers]
+"""By node, its parameters that come from a launch argument, and from which."""

@@ -7,16 +7,17 @@ from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from good_ros.launch_arguments import ARGUMENTS, node_parameters
+from good_ros.launch_arguments import ARGUMENTS, TAKERS
 from good_ros.node_names import NODES
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
     defaults = Path(get_package_share_directory("good_ros")) / "config" / "good.yaml"
+    stands_for = {"{config}": str(defaults), "{model}": LaunchConfiguration("model")}
     declared = [
         DeclareLaunchArgument(
-            name, default_value=default.replace("{config}", str(defaults)), description=description
+            name, default_value=stands_for.get(default, default), description=description
         )
         for name, default, description in ARGUMENTS
     ]
@@ -28,7 +29,7 @@ def generate_launch_description() -> LaunchDescription:
             namespace=LaunchConfiguration("namespace"),
             parameters=[
                 LaunchConfiguration("params_file"),
-                {key: LaunchConfiguration(argument) for key, argument in node_parameters(name)},
+                {key: LaunchConfiguration(argument) for key, argument in TAKERS[name].items()},
             ],
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",

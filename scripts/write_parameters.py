@@ -20,7 +20,7 @@ when it is configured; `config/good.yaml` is an example of a parameter file.
 def row(parameter: Parameter) -> str:
     limits = ""
     if parameter.minimum is not None and parameter.maximum is not None:
-        limits = f"{parameter.minimum:g} to {parameter.maximum:g}"
+        limits = f"{parameter.minimum} to {parameter.maximum}"
     elif parameter.choices:
         limits = " or ".join(parameter.choices)
     default = "(empty)" if parameter.default in ("", [""]) else f"`{parameter.default}`"

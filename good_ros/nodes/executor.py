@@ -12,7 +12,15 @@ from good_ros.language.backends import make_generator
 from good_ros.msg import GoalBelief, TaskStatus, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_from_msg
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.parameters import (
+    DEADLINE,
+    MODEL,
+    SEED,
+    SERVED_MODEL,
+    TASK,
+    WORLD_SEED,
+    Parameter,
+)
 from good_ros.nodes.qos import LATCHED
 from good_ros.planning.execution import replay
 from good_ros.planning.planner import Planner
@@ -31,8 +39,8 @@ class ExecutorNode(GoodNode):
         TASK,
         Parameter("world", "household", "World to act on.", choices=("household",)),
         Parameter("scene", "FloorPlan1", "Scene of the world, such as FloorPlan1."),
-        Parameter("world_seed", 0, "Seed of the scene's start; 0 leaves it as recorded.", 0),
-        Parameter("top_k", 3, "Goals that a plan is made for, most likely first.", 1, 20),
+        WORLD_SEED,
+        Parameter("top_k", 3, "Goals that the planner is shown, most likely first.", 1, 20),
         Parameter("max_replans", 2, "New plans after one that cannot be carried out.", 0, 20),
         Parameter("max_steps", 12, "Longest plan, in steps.", 1, 100),
     )
@@ -55,6 +63,7 @@ class ExecutorNode(GoodNode):
             max_replans=values.max_replans,
         )
         self.order = ExecutorOrder()
+        self.world_problem = ""
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
@@ -62,7 +71,9 @@ class ExecutorNode(GoodNode):
     def start(self) -> None:
         if self.order.transcript is None:
             self.publish(Status("", 0, TaskState.IDLE, scene=self.world.describe()))
-        self.act()
+        else:
+            # A plan may have been cut off in the middle; history alone says what counts.
+            self.set_up_world()
 
     def stop(self) -> None:
         # A turn that was cut off is due again after the next activation.
@@ -85,16 +96,17 @@ class ExecutorNode(GoodNode):
         self.worker.cancel_all()
 
         def job(cancel: threading.Event) -> str:
+            self.world_problem = "the world is being rebuilt"
             self.world.reset(self.values.scene, self.values.world_seed)
             replay(self.world, history)
+            self.world_problem = ""
             return self.world.describe()
 
         def then(scene: str | None, error: BaseException | None) -> None:
             if scene is None:
-                self.get_logger().error(f"the world could not be rebuilt: {error}")
-                self.publish(
-                    Status(session_id, 0, TaskState.FAILED, ErrorCode.WORLD_LOST, str(error))
-                )
+                self.world_problem = f"the world could not be rebuilt: {error}"
+                self.get_logger().error(self.world_problem)
+                self.act()
                 return
             if history:
                 self.get_logger().info(f"rebuilt the world from {len(history)} steps")
@@ -116,7 +128,15 @@ class ExecutorNode(GoodNode):
         self.order.begin(belief.turn)
         history = self.order.history
 
+        def failure(code: ErrorCode, message: str) -> Status:
+            return Status(
+                belief.session_id, belief.turn, TaskState.FAILED, code, message, history=history
+            )
+
         def job(cancel: threading.Event) -> Status:
+            if self.world_problem:
+                return failure(ErrorCode.WORLD_LOST, self.world_problem)
+
             def on_status(status: Status) -> None:
                 shown = self.with_scene(status)
                 self.worker.post(lambda: None if cancel.is_set() else self.publish(shown))
@@ -132,14 +152,7 @@ class ExecutorNode(GoodNode):
         def then(status: Status | None, error: BaseException | None) -> None:
             if status is None:
                 self.get_logger().error(f"the turn failed: {error}")
-                status = Status(
-                    belief.session_id,
-                    belief.turn,
-                    TaskState.FAILED,
-                    ErrorCode.NO_PLAN,
-                    str(error),
-                    history=history,
-                )
+                status = failure(ErrorCode.NO_PLAN, str(error))
             self.order.finish(status.history)
             self.publish(status)
             self.act()

@@ -12,7 +12,7 @@ from good_ros.inference.tracker import BeliefTracker
 from good_ros.msg import GoalBelief, GoalSet, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
-from good_ros.nodes.parameters import MODEL, Parameter
+from good_ros.nodes.parameters import SCORING_MODEL, Parameter
 from good_ros.nodes.qos import LATCHED
 from good_ros.turns.belief import BeliefOrder
 
@@ -22,7 +22,7 @@ RETRY_S = 5.0
 class GoalBeliefNode(GoodNode):
     NAME = "goal_belief"
     PARAMETERS = (
-        MODEL,
+        SCORING_MODEL,
         Parameter(
             "evidence",
             "dialog",
@@ -87,8 +87,9 @@ class GoalBeliefNode(GoodNode):
         def then(belief: Belief | None, error: BaseException | None) -> None:
             self.busy = False
             if belief is not None:
-                self.order.done(transcript, goals)
-                self.belief.publish(belief_to_msg(belief, self.header()))
+                if self.order.is_current(transcript):
+                    self.order.done(transcript, goals)
+                    self.belief.publish(belief_to_msg(belief, self.header()))
                 self.compute()
             elif not isinstance(error, ModelCancelled):
                 self.get_logger().error(

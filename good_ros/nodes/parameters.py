@@ -55,6 +55,12 @@ MODEL = Parameter(
     "Language model: a name that `good model list` prints, a path to a .gguf file, or the base "
     "URL of an OpenAI-compatible server (generation only).",
 )
+SCORING_MODEL = Parameter(
+    "model",
+    "default",
+    "Language model that scores: a name that `good model list` prints, or a path to a .gguf "
+    "file. A server's URL is refused: it cannot give log-probabilities of given text.",
+)
 SERVED_MODEL = Parameter(
     "served_model",
     "",
@@ -67,7 +73,15 @@ DEADLINE = Parameter(
     0.1,
     3600.0,
 )
-SEED = Parameter("seed", 0, "Seed of every random draw of this node.", 0, 2**31 - 1)
+MAX_SEED = 2**31 - 1
+SEED = Parameter("seed", 0, "Seed of every random draw of this node.", 0, MAX_SEED)
+WORLD_SEED = Parameter(
+    "world_seed",
+    0,
+    "Seed of the scene's start: 0 leaves it as recorded, another one moves things.",
+    0,
+    MAX_SEED,
+)
 TASK = Parameter(
     "task",
     "interact with the objects in the room so that it ends up as the person wants it",

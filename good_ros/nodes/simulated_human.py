@@ -17,7 +17,15 @@ from good_ros.msg import Question, TaskStatus, Utterance
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import status_from_msg
 from good_ros.nodes.dialog import status_text
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.parameters import (
+    DEADLINE,
+    MODEL,
+    SEED,
+    SERVED_MODEL,
+    TASK,
+    WORLD_SEED,
+    Parameter,
+)
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
 from good_ros.planning.execution import replay
 from good_ros.worlds import predicates
@@ -37,7 +45,7 @@ class SimulatedHumanNode(GoodNode):
             "put_away_food",
             "Who is played: a name in config/profiles, or a path to a profile's YAML file.",
         ),
-        Parameter("world_seed", 0, "Seed of the scene's start, as the executor's.", 0),
+        WORLD_SEED,
         Parameter(
             "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
         ),

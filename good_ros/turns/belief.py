@@ -47,6 +47,10 @@ class BeliefOrder:
             return None
         return transcript, goals
 
+    def is_current(self, transcript: Transcript) -> bool:
+        """Whether a transcript is of the session that is held now."""
+        return self.transcript is not None and (self.transcript.session_id == transcript.session_id)
+
     def done(self, transcript: Transcript, goals: GoalSet) -> None:
         """The belief for this pair was published."""
         self._done = self._key(transcript, goals)

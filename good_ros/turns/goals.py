@@ -34,8 +34,11 @@ class GoalOrder:
         """Take a belief; True where the goals were recovered from it.
 
         A manager that was started again knows no goals, or only first ones: those of the
-        latched belief are then the last ones of its session.
+        latched belief are then the last ones of its session. A belief of another session than
+        the transcript's is late and ignored.
         """
+        if self.transcript is not None and self.transcript.session_id != belief.session_id:
+            return False
         self.belief = belief
         held = self.goals
         if (

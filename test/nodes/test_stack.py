@@ -267,6 +267,20 @@ def test_a_reset_begins_a_new_session_with_the_room_as_at_the_start(make):
         assert [g.id for g in run.probe.last("goals").goals] == ["unspecified"]
 
 
+def test_a_world_that_cannot_be_rebuilt_is_a_visible_state(make, monkeypatch):
+    from good_ros.core.errors import WorldError
+
+    def replay(world, history):
+        raise WorldError("step 1 of the history cannot be done again")
+
+    monkeypatch.setattr("good_ros.nodes.executor.replay", replay)
+    with make({**bread_script(), "executor": []}) as run:
+        run.turn(1, SAID)
+        status = run.probe.last("task_status")
+        assert status.error_code == ErrorCode.WORLD_LOST
+        assert "step 1" in status.error_msg
+
+
 def test_a_missing_scene_fails_configure_with_its_reason(make):
     run = make(scene="FloorPlan999")
     try:

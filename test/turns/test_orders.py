@@ -141,6 +141,14 @@ class TestGoalOrder:
         assert [g.id for g in order.goals.goals] == ["unspecified", "g1"]
         assert (order.due() is None) == settled
 
+    def test_a_late_belief_of_an_old_session_is_ignored(self):
+        order = GoalOrder()
+        order.hear_transcript(transcript(1))
+        order.begin(goals(0, 1))
+        assert not order.hear_belief(belief(9, 12, settled=False, session="old"))
+        assert order.goals == goals(0, 1)
+        assert order.due() is None
+
     def test_unchanged_answers_the_turn(self):
         order = GoalOrder()
         order.begin(goals(0, 1))

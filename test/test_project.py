@@ -1,0 +1,142 @@
+"""Rules of the project that are checked on its files."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from good_ros import launch_arguments, node_names
+from good_ros.core.goals import GoalOrigin, RemovalReason
+from good_ros.core.plan import ErrorCode, TaskState
+
+ROOT = Path(__file__).parents[1]
+LIBRARY = sorted(path for path in (ROOT / "good_ros").rglob("*.py") if "nodes" not in path.parts)
+ROS_PACKAGES = {"rclpy", "std_msgs", "rcl_interfaces", "builtin_interfaces"}
+
+
+def imports(path: Path, at_load_only: bool = False) -> set[str]:
+    """What a file imports; with ``at_load_only``, not what its functions import."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if at_load_only else list(ast.walk(tree))
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_library_needs_no_ros(path):
+    assert not {name.split(".")[0] for name in imports(path, at_load_only=True)} & ROS_PACKAGES
+    assert not any("good_ros.nodes" in name for name in imports(path, at_load_only=True))
+
+
+ORDER = {
+    "core": set(),
+    "turns": {"core"},
+    "worlds": {"core"},
+    "language": {"core"},
+    "inference": {"core", "language"},
+    "planning": {"core", "language", "worlds"},
+    "experiments": {"core", "worlds"},
+}
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_imports_run_one_way(package):
+    allowed = ORDER[package] | {package}
+    for path in (ROOT / "good_ros" / package).rglob("*.py"):
+        used = {n.split(".")[1] for n in imports(path) if n.startswith("good_ros.")}
+        assert used <= allowed, f"{path} imports {used - allowed}"
+
+
+def test_nodes_import_without_a_model_library():
+    code = (
+        "import sys\n"
+        "for name in ('torch', 'transformers', 'llama_cpp', 'openai', 'huggingface_hub'):\n"
+        "    sys.modules[name] = None\n"
+        "import good_ros.nodes.stack as stack\n"
+        "for name in (*stack.NODES, 'simulated_human'):\n"
+        "    stack.node_type(name)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize(
+    ("message", "prefix", "ours"),
+    [
+        ("ErrorCode", "", ErrorCode),
+        ("TaskStatus", "", TaskState),
+        ("Goal", "ORIGIN_", GoalOrigin),
+        ("GoalRemoval", "REASON_", RemovalReason),
+    ],
+)
+def test_codes_are_the_messages_constants(message, prefix, ours):
+    kind = getattr(importlib.import_module("good_ros.msg"), message)
+    for member in ours:
+        assert getattr(kind, prefix + member.name) == member.value
+
+
+@pytest.mark.ros
+def test_outcomes_are_the_messages_constants():
+    from good_ros.core.dialog import TurnOutcome
+    from good_ros.msg import TranscriptTurn
+
+    for member in TurnOutcome:
+        assert getattr(TranscriptTurn, member.name) == member.value
+
+
+@pytest.mark.ros
+def test_every_parameter_is_described_and_the_page_is_up_to_date():
+    from good_ros.nodes.stack import node_type
+
+    for name in (*node_names.NODES, *node_names.EXTRA_NODES):
+        for parameter in node_type(name).PARAMETERS:
+            assert parameter.description.endswith(".")
+    check = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "write_parameters.py"), "--check"]
+    )
+    assert check.returncode == 0
+
+
+@pytest.mark.ros
+def test_the_parameter_file_names_declared_parameters():
+    from good_ros.nodes.stack import node_type
+
+    data = yaml.safe_load((ROOT / "config" / "good.yaml").read_text())
+    assert {key.removeprefix("/**/") for key in data} == set(node_names.NODES)
+    for key, value in data.items():
+        known = {p.name: p for p in node_type(key.removeprefix("/**/")).PARAMETERS}
+        for name, setting in value["ros__parameters"].items():
+            assert type(setting) is type(known[name].default)
+
+
+@pytest.mark.ros
+def test_launch_arguments_are_described_and_go_to_declared_parameters():
+    from good_ros.nodes.stack import node_type
+
+    described = (*launch_arguments.ARGUMENTS, launch_arguments.PROFILE_ARGUMENT)
+    assert all(description.endswith(".") for _, _, description in described)
+    names = {name for name, _, _ in described}
+    assert {"namespace", "params_file", "log_level", "world", "model"} <= names
+    assert set(launch_arguments.TAKERS) == {*node_names.NODES, *node_names.EXTRA_NODES}
+    for node, taken in launch_arguments.TAKERS.items():
+        declared = {p.name for p in node_type(node).PARAMETERS}
+        assert set(taken) <= declared
+        assert set(taken.values()) <= names
+
+
+def test_every_launch_file_is_python_without_surprises():
+    for path in (ROOT / "launch").glob("*.launch.py"):
+        compile(path.read_text(), str(path), "exec")
+        assert "generate_launch_description" in path.read_text()
