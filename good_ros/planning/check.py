@@ -24,6 +24,9 @@ class CheckedPlan:
 def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
     """Try ``steps`` from the world's present state, which is left as it is.
 
+    A plan that moves a thing twice with nothing done in between is refused as well: it lists
+    what could be done with the thing instead of deciding.
+
     Some things are put right, since there is one way to do so: a step whose effect already
     holds is dropped, and so is taking a thing from where it is then put back to, or from where
     the plan itself has just put it for good; a put whose thing is not in hand gets its pick-up
@@ -40,6 +43,9 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
             if _takes_away(step, kept, steps[number + 1 :]):
                 repairs.append(f"dropped '{step.label}', which takes away what was just put")
                 continue
+            if earlier := _moved_for_nothing(step, kept):
+                reason = f"{earlier.label} came just before it; move each thing once"
+                return CheckedPlan(tuple(kept), tuple(repairs), f"'{step.label}': {reason}")
             for needed in _missing_pickup(world, step):
                 repairs.append(f"added '{needed.label}' before '{step.label}'")
                 outcome = world.act(needed)
@@ -80,6 +86,18 @@ def _takes_away(step: Step, earlier: list[Step], later: tuple[Step, ...]) -> boo
         return any(s.action == PUT and s.object_id == step.object_id for s in steps)
 
     return puts(earlier) and not puts(later)
+
+
+def _moved_for_nothing(step: Step, earlier: list[Step]) -> Step | None:
+    """The put before this one that has the same thing, where nothing was done in between."""
+    if step.action != PUT:
+        return None
+    for past in reversed(earlier):
+        if past.action not in (PUT, PICKUP, "OpenObject", "CloseObject"):
+            return None
+        if past.action == PUT and past.object_id == step.object_id:
+            return past
+    return None
 
 
 def _missing_pickup(world: World, step: Step) -> list[Step]:

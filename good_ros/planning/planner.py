@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from good_ros.core.belief import Belief
+from good_ros.core.belief import Belief, Hypothesis
 from good_ros.core.dialog import Transcript
 from good_ros.core.errors import MalformedReply
 from good_ros.core.plan import Step, StepResult
@@ -22,6 +22,8 @@ TYPES_TOKENS = 64
 TOKENS_A_STEP = 16
 HISTORY_SHOWN = 6
 TURNS_SHOWN = 3
+RULED_OUT = 0.02
+"""A goal under this probability is not shown to the planner: it would only distract."""
 UNFIT_TYPES = frozenset({"Floor", "Wall", "Window", "Ceiling"})
 
 
@@ -105,8 +107,8 @@ class Planner:
     ) -> list[str]:
         """Ids of the objects to plan with: what the goals and the last utterance name; where
         that leaves nothing to act on, the model is asked for more."""
-        likely = [h.goal.text for h in belief.hypotheses if not h.goal.is_unspecified]
-        texts = [*likely[: self.top_k], *(turn.utterance for turn in transcript.turns[-1:])]
+        likely = [h.goal.text for h in self._likely(belief)]
+        texts = [*likely, *(turn.utterance for turn in transcript.turns[-1:])]
         named = [o for text in texts for o in named_objects([text], objects)]
         if can_be_acted_on(named):
             return choose(named, (), objects)
@@ -142,8 +144,12 @@ class Planner:
             return list(parse(reply.text, schema))
 
     def _goals_text(self, belief: Belief) -> str:
-        likely = [h for h in belief.hypotheses if not h.goal.is_unspecified][: self.top_k]
-        return "\n".join(f"- {h.goal.text} ({h.probability:.0%})" for h in likely)
+        return "\n".join(f"- {h.goal.text} ({h.probability:.0%})" for h in self._likely(belief))
+
+    def _likely(self, belief: Belief) -> list[Hypothesis]:
+        """The first ``top_k`` goals, without those that are as good as ruled out."""
+        goals = [h for h in belief.hypotheses if not h.goal.is_unspecified]
+        return [h for h in goals[: self.top_k] if h is goals[0] or h.probability >= RULED_OUT]
 
 
 def _recent(transcript: Transcript) -> str:

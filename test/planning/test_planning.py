@@ -115,6 +115,13 @@ class TestPlanner:
         assert "The bread should be cold" in text
         assert "Unspecified" not in text
 
+    def test_goals_that_are_ruled_out_do_not_distract(self, kitchen):
+        unlikely = Hypothesis(Goal("g2", "the mug put in the sink"), 0.001, -9.0, -1.0)
+        generator = ScriptedGenerator(['["put Bread in Fridge"]'])
+        wide = replace(belief(), hypotheses=(*belief().hypotheses, unlikely))
+        Planner(generator, task="help").plan(kitchen, wide, SAID, ())
+        assert "mug" not in generator.calls[0][-1].content.lower()
+
     @pytest.mark.parametrize(
         "bad",
         [
@@ -166,6 +173,24 @@ class TestCheck:
     def test_taking_away_what_was_just_put_is_dropped(self, kitchen):
         checked = check(kitchen, steps(kitchen, "put Bread in Fridge", "pick up Bread"))
         assert labels(checked.steps) == ["pick up Bread", "put Bread in Fridge"]
+
+    def test_a_thing_that_is_moved_twice_for_nothing_is_refused(self, kitchen):
+        plan = steps(kitchen, "put Bread in Fridge", "open Fridge", "put Bread on CounterTop_1")
+        checked = check(kitchen, plan)
+        assert "'put Bread on CounterTop_1'" in checked.problem
+        assert "move each thing once" in checked.problem
+
+    def test_a_thing_that_is_used_in_between_may_be_moved_twice(self, kitchen):
+        plan = steps(
+            kitchen,
+            "put Potato in Microwave",
+            "close Microwave",
+            "turn on Microwave",
+            "turn off Microwave",
+            "put Potato on Plate",
+        )
+        checked = check(kitchen, plan)
+        assert checked.problem == ""
 
     def test_the_first_impossible_step_is_named_with_the_worlds_reason(self, kitchen):
         plan = steps(kitchen, "pick up Bread", "pick up Apple", "open Fridge")
