@@ -12,6 +12,7 @@ class Hypothesis:
     """A goal with its probability.
 
     ``log_likelihood``: nats, of every utterance so far given the goal.
+    ``last_log_likelihood``: nats, of the last utterance alone.
     ``log_prior``: nats, normalised over the set.
     """
 
@@ -19,6 +20,7 @@ class Hypothesis:
     probability: float
     log_likelihood: float
     log_prior: float
+    last_log_likelihood: float = 0.0
 
 
 @dataclass(frozen=True)

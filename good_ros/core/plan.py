@@ -58,13 +58,15 @@ class Step:
 
     ``action`` is a name of the world's (``PickupObject``), ``object_id`` what is
     acted on and ``target_id`` the receptacle of a put, both the world's own ids or
-    empty; ``label`` is what people and prompts read (``put Bread_1 in Fridge_1``).
+    empty; ``label`` is what people and prompts read (``put Bread_1 in Fridge_1``);
+    ``argument`` is what else the action needs, such as a liquid, or empty.
     """
 
     action: str
     object_id: str = ""
     target_id: str = ""
     label: str = ""
+    argument: str = ""
 
 
 @dataclass(frozen=True)

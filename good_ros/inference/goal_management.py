@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -67,8 +68,8 @@ class GoalManager:
         deadline_s: float | None = None,
         cancel: threading.Event | None = None,
     ) -> GoalSet:
-        """The goals to go on with: removals every round, proposals where 'Unspecified' is
-        the most likely.
+        """The goals to go on with: removals every round, proposals where 'Unspecified'
+        explains what was said best.
 
         Never removed are 'Unspecified', what a person pinned, and the goal that is the most
         likely now: the belief weighs the same words with every goal in view, so a single
@@ -90,7 +91,7 @@ class GoalManager:
         gone = {removal.goal.id for removal in removed}
         goals = [h.goal for h in belief.hypotheses if h.goal.id not in gone]
         added: list[Goal] = []
-        if belief.top.goal.is_unspecified:
+        if nothing_explains(belief):
             added = self._proposals(belief, goals, transcript, task, scene, generate)
         room = self.max_goals - len(added)
         over = [g for g in goals if not g.is_unspecified and not g.pinned][max(room, 0) :]
@@ -245,6 +246,22 @@ class GoalManager:
         first = max([self._last_number, *numbers]) + 1
         self._last_number = first + count - 1
         return [f"g{number}" for number in range(first, first + count)]
+
+
+def nothing_explains(belief: Belief) -> bool:
+    """Whether 'Unspecified' is the most likely, over the dialog or for the last utterance.
+
+    III-D compares the likelihood of the utterance with that under no goal. The sum over the
+    dialog alone would never say so again once a goal has explained an early turn well, and a
+    second wish would go unnoticed.
+    """
+    if belief.top.goal.is_unspecified:
+        return True
+    last = {True: -math.inf, False: -math.inf}
+    for h in belief.hypotheses:
+        key = h.goal.is_unspecified
+        last[key] = max(last[key], h.log_prior + h.last_log_likelihood)
+    return last[True] > last[False]
 
 
 def _age(goal: Goal) -> tuple[bool, int, int, str]:

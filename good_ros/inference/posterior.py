@@ -99,7 +99,13 @@ def make_belief(
     )
     probabilities = posterior(prior, counted)
     hypotheses = [
-        Hypothesis(goal, float(p), float(np.sum(log_likelihoods[goal.id])), float(lp))
+        Hypothesis(
+            goal,
+            float(p),
+            float(np.sum(log_likelihoods[goal.id])),
+            float(lp),
+            float(log_likelihoods[goal.id][-1]) if log_likelihoods[goal.id] else 0.0,
+        )
         for goal, p, lp in zip(goals.goals, probabilities, prior, strict=True)
     ]
     hypotheses.sort(key=lambda h: (-h.probability, h.goal.id))

@@ -26,12 +26,18 @@ def time_from_msg(message: Time) -> float:
 
 def step_to_msg(step: Step) -> msg.Step:
     return msg.Step(
-        action=step.action, object_id=step.object_id, target_id=step.target_id, label=step.label
+        action=step.action,
+        object_id=step.object_id,
+        target_id=step.target_id,
+        label=step.label,
+        argument=step.argument,
     )
 
 
 def step_from_msg(message: msg.Step) -> Step:
-    return Step(message.action, message.object_id, message.target_id, message.label)
+    return Step(
+        message.action, message.object_id, message.target_id, message.label, message.argument
+    )
 
 
 def result_to_msg(result: StepResult) -> msg.StepResult:
@@ -164,6 +170,7 @@ def belief_to_msg(belief: Belief, header: Header) -> msg.GoalBelief:
                 probability=h.probability,
                 log_likelihood=h.log_likelihood,
                 log_prior=h.log_prior,
+                last_log_likelihood=h.last_log_likelihood,
             )
             for h in belief.hypotheses
         ],
@@ -183,7 +190,13 @@ def belief_from_msg(message: msg.GoalBelief) -> Belief:
         goals_version=message.goals_version,
         settled=message.settled,
         hypotheses=tuple(
-            Hypothesis(goal_from_msg(h.goal), h.probability, h.log_likelihood, h.log_prior)
+            Hypothesis(
+                goal_from_msg(h.goal),
+                h.probability,
+                h.log_likelihood,
+                h.log_prior,
+                h.last_log_likelihood,
+            )
             for h in message.hypotheses
         ),
         entropy=message.entropy,

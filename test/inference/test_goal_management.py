@@ -49,6 +49,27 @@ def test_nothing_is_proposed_while_a_goal_leads():
     assert edited.version == 5
 
 
+def test_an_utterance_that_no_goal_explains_asks_for_goals_though_an_old_one_leads():
+    """A second wish: the first goal has explained the dialog so far, not these words."""
+    hypotheses = (
+        Hypothesis(TEA, 0.99, -20.0, -0.7, last_log_likelihood=-13.6),
+        Hypothesis(UNSPECIFIED, 0.01, -50.0, -0.7, last_log_likelihood=-12.6),
+    )
+    asked = Belief("s", 2, 4, False, hypotheses, 0.0)
+    generator = ScriptedGenerator([json.dumps(["tea and cake", "only cake", "more tea"])])
+    edited = GoalManager().edit(asked, DIALOG, generator, "help")
+    assert texts(edited.added) == ["tea and cake", "only cake", "more tea"]
+
+
+def test_a_prior_counts_when_the_last_utterance_is_judged():
+    hypotheses = (
+        Hypothesis(TEA, 0.99, -20.0, -0.1, last_log_likelihood=-13.0),
+        Hypothesis(UNSPECIFIED, 0.01, -50.0, -2.4, last_log_likelihood=-12.0),
+    )
+    asked = Belief("s", 2, 4, False, hypotheses, 0.0)
+    assert GoalManager().edit(asked, DIALOG, ScriptedGenerator([]), "help").added == ()
+
+
 def test_what_says_the_same_is_not_added_again():
     reply = json.dumps(["The tea", "a TEA.", "a bath"])
     edited = edit(GoalManager(), ["[]", reply], (UNSPECIFIED, 0.9), (TEA, 0.1))

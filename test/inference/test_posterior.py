@@ -114,6 +114,11 @@ def test_nan_rules_out_and_never_spreads():
     assert posterior(log_priors([1.0, 1.0]), np.array([math.nan, -3.0])) == pytest.approx([0, 1])
 
 
+def test_the_last_utterance_is_told_apart():
+    belief = make_belief(goal_set(1), 2, {"g0": [-1.0, -9.0]})
+    assert (belief.top.log_likelihood, belief.top.last_log_likelihood) == (-10.0, -9.0)
+
+
 def test_last_turn_reads_each_round_alone():
     rows = {"g0": [-1.0, -9.0], "g1": [-50.0, -1.0]}
     assert make_belief(goal_set(2), 1, rows).top.goal.id == "g0"

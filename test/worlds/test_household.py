@@ -220,6 +220,7 @@ def test_possible_actions_come_from_affordances(kitchen):
     assert labels == {
         "put Bread in Fridge",
         "pick up Bread",
+        "slice Bread",
         "open Fridge",
         "close Fridge",
         "task completed",
@@ -284,6 +285,15 @@ def check_consistent(world: HouseholdWorld) -> None:
             assert state.objects[content].parent == receptacle
     if state.held is not None:
         assert state.objects[state.held].parent is None
+
+
+def test_where_a_thing_is_now_can_be_named(kitchen):
+    """Or a planner that must answer would have to name another place."""
+    done(kitchen, "PickupObject", "Bread")
+    done(kitchen, "PutObject", "Bread", "Fridge")
+    known = ids(kitchen)
+    labels = {s.label for s in kitchen.possible_actions([known["Bread"], known["Fridge"]])}
+    assert "put Bread in Fridge" in labels
 
 
 @st.composite

@@ -15,6 +15,9 @@ PLACEABLE_IN: dict[str, frozenset[str]] = {
     kind: frozenset(receptacles) for kind, receptacles in RULES["placeable_in"].items()
 }
 MUST_BE_OPEN = frozenset(RULES["must_be_open_to_place"])
+COOKABLE_SLICES = frozenset(RULES["cookable_slices"])
+SLICES: dict[str, str] = RULES["slices"]
+LIQUIDS: tuple[str, ...] = tuple(RULES["liquids"])
 IN_TYPES = frozenset(RULES["in_types"])
 
 AFFORDANCES = (
@@ -45,9 +48,22 @@ class ObjectState:
     is_open: bool
     is_toggled: bool
     position: tuple[float, float, float]
+    is_broken: bool = False
+    is_sliced: bool = False
+    is_cooked: bool = False
+    is_dirty: bool = False
+    liquid: str = ""
+    """Water, coffee or wine; empty where nothing is in it."""
+    temperature: str = "RoomTemp"
+    """RoomTemp, Hot or Cold."""
 
     def can(self, affordance: str) -> bool:
         return bool(self.fixed.get(affordance))
+
+    @property
+    def is_usable(self) -> bool:
+        """False for what has turned into pieces."""
+        return not self.is_sliced and not (self.is_broken and self.type == "Egg")
 
     @property
     def is_closed(self) -> bool:
@@ -66,12 +82,20 @@ class SceneState:
     objects: Mapping[str, ObjectState]
     held: str | None = None
     agent: tuple[float, float, float] = (0.0, 0.9, 0.0)
+    last_moved: str | None = None
+    """What the last push or pull moved, until the next action."""
 
     def change(self, object_id: str, **fields: Any) -> SceneState:
         """The state with one object changed; the rest is shared."""
         objects = dict(self.objects)
         objects[object_id] = replace(objects[object_id], **fields)
         return replace(self, objects=objects)
+
+    def inside(self, receptacle_id: str) -> Iterator[ObjectState]:
+        """What is in or on a receptacle, and in what is in it."""
+        for content in self.contents.get(receptacle_id, ()):
+            yield self.objects[content]
+            yield from self.inside(content)
 
     def parents(self, object_id: str) -> Iterator[ObjectState]:
         """The receptacles that an object is in or on, nearest first."""
@@ -109,8 +133,43 @@ def start_state(metadata: tuple[dict[str, Any], ...]) -> SceneState:
             is_open=bool(item["isOpen"]),
             is_toggled=bool(item["isToggled"]),
             position=(position["x"], position["y"], position["z"]),
+            is_broken=bool(item["isBroken"]),
+            is_sliced=bool(item["isSliced"]),
+            is_cooked=bool(item["isCooked"]),
+            is_dirty=bool(item["isDirty"]),
+            liquid=item["fillLiquid"] or ("water" if item["isFilledWithLiquid"] else ""),
+            temperature=item["temperature"],
         )
     return SceneState(_without_loops(objects))
+
+
+def spawn(state: SceneState, source: ObjectState, kind: str, count: int) -> SceneState:
+    """The state with ``count`` pieces of ``source`` where it is, named and numbered."""
+    objects = dict(state.objects)
+    there = sum(o.type == kind for o in objects.values())
+    for number in range(1, count + 1):
+        object_id = f"{source.id}|{kind}" if count == 1 else f"{source.id}|{kind}_{number}"
+        fixed = {
+            **source.fixed,
+            **dict.fromkeys(AFFORDANCES, False),
+            "pickupable": True,
+            "cookable": kind in COOKABLE_SLICES,
+            "objectId": object_id,
+            "objectType": kind,
+            "name": object_id,
+            "assetId": "",
+            "controlledObjects": None,
+        }
+        objects[object_id] = replace(
+            source,
+            id=object_id,
+            name=f"{kind}_{there + number}",
+            type=kind,
+            fixed=fixed,
+            is_broken=False,
+            is_sliced=False,
+        )
+    return replace(state, objects=objects)
 
 
 def short_names(types: Mapping[str, str]) -> dict[str, str]:

@@ -10,8 +10,17 @@ from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.base import ActionOutcome, ObjectView
 from good_ros.worlds.household import rules
+from good_ros.worlds.household.changing import switch_of
+from good_ros.worlds.household.failures import ActionFailed
+from good_ros.worlds.household.moving import may_hold
 from good_ros.worlds.household.scenes import load_objects
-from good_ros.worlds.household.state import AFFORDANCES, ObjectState, SceneState, start_state
+from good_ros.worlds.household.state import (
+    AFFORDANCES,
+    LIQUIDS,
+    ObjectState,
+    SceneState,
+    start_state,
+)
 
 RECEPTACLES_A_TYPE = 2
 """Of many receptacles of one type (nine cabinets) the first so many are offered for a put."""
@@ -46,7 +55,7 @@ class HouseholdWorld:
         return self._state
 
     def observe(self) -> list[ObjectView]:
-        return [self._view(item) for item in self._state.objects.values()]
+        return [self._view(item) for item in self._state.objects.values() if item.is_usable]
 
     def _view(self, item: ObjectState) -> ObjectView:
         return ObjectView(
@@ -58,6 +67,12 @@ class HouseholdWorld:
                 "open": item.is_open,
                 "toggled": item.is_toggled,
                 "held": self._state.held == item.id,
+                "broken": item.is_broken,
+                "sliced": item.is_sliced,
+                "cooked": item.is_cooked,
+                "dirty": item.is_dirty,
+                "liquid": item.liquid,
+                "temperature": item.temperature,
             },
             inside=tuple(p.id for p in self._state.parents(item.id)),
         )
@@ -71,6 +86,13 @@ class HouseholdWorld:
                 "openness": 1.0 if item.is_open else 0.0,
                 "isToggled": item.is_toggled,
                 "isPickedUp": self._state.held == item.id,
+                "isBroken": item.is_broken,
+                "isSliced": item.is_sliced,
+                "isCooked": item.is_cooked,
+                "isDirty": item.is_dirty,
+                "isFilledWithLiquid": bool(item.liquid),
+                "fillLiquid": item.liquid or None,
+                "temperature": item.temperature,
                 "position": dict(zip("xyz", item.position, strict=True)),
                 "parentReceptacles": [p.id for p in self._state.parents(item.id)] or None,
                 "receptacleObjectIds": list(self._state.contents.get(item.id, ()))
@@ -82,7 +104,7 @@ class HouseholdWorld:
 
     def possible_actions(self, relevant: Sequence[str]) -> list[Step]:
         objects = self._state.objects
-        chosen = [objects[object_id] for object_id in relevant if object_id in objects]
+        chosen = [objects[i] for i in relevant if i in objects and objects[i].is_usable]
         chosen_receptacles = [item for item in chosen if item.can("receptacle")]
         steps: list[Step] = []
         for item in chosen:
@@ -96,24 +118,26 @@ class HouseholdWorld:
             if item.can("openable"):
                 steps.append(Step("OpenObject", item.id, label=f"open {item.name}"))
                 steps.append(Step("CloseObject", item.id, label=f"close {item.name}"))
-            if rules.switch_of(self._state, item).can("toggleable"):
+            if switch_of(self._state, item).can("toggleable"):
                 steps.append(Step("ToggleObjectOn", item.id, label=f"turn on {item.name}"))
                 steps.append(Step("ToggleObjectOff", item.id, label=f"turn off {item.name}"))
+            steps += _changes(item)
         steps.append(Step(rules.TASK_COMPLETED, label="task completed"))
         return steps
 
     def _places_for(
         self, item: ObjectState, chosen_receptacles: Sequence[ObjectState]
     ) -> list[ObjectState]:
-        """Where a thing may be put: among the chosen receptacles, else the first few of each
-        type that may hold it, other than where it is."""
+        """Where a thing may be put: among the chosen receptacles, where it is now included
+        (or a planner could not say that it is right there); else the first few of each type
+        that may hold it, other than where it is."""
 
         def fits(receptacle: ObjectState) -> bool:
             return (
                 receptacle.can("receptacle")
-                and receptacle.id not in (item.id, item.parent)
+                and receptacle.id != item.id
                 and receptacle.type != "Floor"
-                and rules.may_hold(receptacle.type, item.type)
+                and may_hold(receptacle.type, item.type)
             )
 
         if among_chosen := [r for r in chosen_receptacles if fits(r)]:
@@ -121,15 +145,15 @@ class HouseholdWorld:
         counts: dict[str, int] = {}
         places = []
         for receptacle in self._state.objects.values():
-            if fits(receptacle) and not receptacle.can("pickupable"):
+            elsewhere = receptacle.id != item.parent
+            if fits(receptacle) and elsewhere and not receptacle.can("pickupable"):
                 counts[receptacle.type] = counts.get(receptacle.type, 0) + 1
                 if counts[receptacle.type] <= RECEPTACLES_A_TYPE:
                     places.append(receptacle)
         return places
 
     def act(self, step: Step) -> ActionOutcome:
-        rule = rules.RULES.get(step.action)
-        if rule is None:
+        if step.action not in rules.RULES:
             return ActionOutcome(
                 False,
                 error_code=ErrorCode.INVALID_ACTION,
@@ -137,8 +161,8 @@ class HouseholdWorld:
                 + ", ".join(rules.RULES),
             )
         try:
-            self._state, effect = rule(self._state, step)
-        except rules.ActionFailed as failure:
+            self._state, effect = rules.apply(self._state, step)
+        except ActionFailed as failure:
             return ActionOutcome(
                 False,
                 error_code=failure.code,
@@ -158,28 +182,17 @@ class HouseholdWorld:
                 raise WorldError("restore takes what snapshot of a household world gave")
 
     def verify(self, step: Step) -> str | None:
-        objects = self._state.objects
-        item = objects.get(step.object_id)
-        if step.action == rules.TASK_COMPLETED:
-            return None
-        if step.action == "PutObject":
-            receptacle = objects.get(step.target_id)
-            if item is None or receptacle is None:
-                return "what was put, or where, is not there"
-            held = item.parent == receptacle.id
-            return (
-                None if held else f"{item.name} is not {receptacle.preposition} {receptacle.name}"
-            )
+        rule = rules.RULES.get(step.action)
+        if rule is None:
+            return f"there is no action {step.action!r}"
+        item = self._state.objects.get(step.object_id)
         if item is None:
+            if step.action in rules.WITHOUT_OBJECT:
+                return None
             return f"there is no object {step.object_id!r}"
-        holds = {
-            "OpenObject": lambda: item.is_open,
-            "CloseObject": lambda: not item.is_open,
-            "PickupObject": lambda: self._state.held == item.id,
-            "ToggleObjectOn": lambda: rules.switch_of(self._state, item).is_toggled,
-            "ToggleObjectOff": lambda: not rules.switch_of(self._state, item).is_toggled,
-        }[step.action]()
-        return None if holds else f"after {step.label or step.action} it is not so"
+        if rule.holds(self._state, item, step):
+            return None
+        return f"after '{step.label or step.action}' it is not so"
 
     def describe(self) -> str:
         """What can be picked up and where it is, what is open or on, what is in hand."""
@@ -211,6 +224,33 @@ class HouseholdWorld:
         return "; ".join(parts)
 
 
+def _changes(item: ObjectState) -> list[Step]:
+    """Steps that change what a thing is like, where they would change it."""
+    steps = []
+    if item.can("sliceable") and not item.is_sliced:
+        steps.append(Step("SliceObject", item.id, label=f"slice {item.name}"))
+    if item.can("cookable") and not item.is_cooked:
+        steps.append(Step("CookObject", item.id, label=f"cook {item.name}"))
+    if item.can("canFillWithLiquid"):
+        if item.liquid:
+            label = f"empty {item.name}"
+            steps.append(Step("EmptyLiquidFromObject", item.id, label=label))
+        else:
+            steps += [
+                Step("FillObjectWithLiquid", item.id, "", f"fill {item.name} with {liquid}", liquid)
+                for liquid in LIQUIDS
+            ]
+    if item.can("dirtyable"):
+        action, word = ("CleanObject", "clean") if item.is_dirty else ("DirtyObject", "dirty")
+        steps.append(Step(action, item.id, label=f"{word} {item.name}"))
+    if item.can("breakable") and not item.is_broken:
+        steps.append(Step("BreakObject", item.id, label=f"break {item.name}"))
+    if item.can("moveable"):
+        steps.append(Step("PushObject", item.id, label=f"push {item.name}"))
+        steps.append(Step("PullObject", item.id, label=f"pull {item.name}"))
+    return steps
+
+
 def _shuffled(state: SceneState, generator: random.Random) -> SceneState:
     """The scene with some things in or on other receptacles."""
     receptacles = [
@@ -221,7 +261,7 @@ def _shuffled(state: SceneState, generator: random.Random) -> SceneState:
     for item in list(state.objects.values()):
         if not item.can("pickupable") or generator.random() >= MOVED_SHARE:
             continue
-        places = [r for r in receptacles if rules.may_hold(r.type, item.type)]
+        places = [r for r in receptacles if may_hold(r.type, item.type)]
         if places:
             place = generator.choice(places)
             state = state.change(item.id, parent=place.id, position=place.position)

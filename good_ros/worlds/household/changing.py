@@ -1,0 +1,146 @@
+"""Actions that change what a thing is like (AI2-THOR's rules)."""
+
+from __future__ import annotations
+
+from good_ros.core.plan import ErrorCode, Step
+from good_ros.worlds.household.failures import (
+    ActionFailed,
+    find,
+    require,
+    require_not,
+    require_visible,
+)
+from good_ros.worlds.household.moving import Result, stand_at
+from good_ros.worlds.household.state import LIQUIDS, SLICES, ObjectState, SceneState, spawn
+
+PIECES = 4
+"""Pieces of a sliced thing. The engine's number depends on the asset and is not in the
+scenes' metadata, so this is an assumption."""
+
+
+def toggle_on(state: SceneState, step: Step) -> Result:
+    return _toggle(state, step, True)
+
+
+def toggle_off(state: SceneState, step: Step) -> Result:
+    return _toggle(state, step, False)
+
+
+def _toggle(state: SceneState, step: Step, on: bool) -> Result:
+    target = switch_of(state, find(state, step.object_id))
+    word = "on" if on else "off"
+    require(target, "toggleable", f"turned {word}", f"{target.id} is not a toggleable object")
+    require_visible(state, target)
+    require_not(
+        target.is_toggled == on,
+        f"{target.name} is {word} already",
+        f"{target.id} is already toggled {word}",
+    )
+    require_not(on and target.is_broken, f"{target.name} is broken")
+    require_not(
+        on and target.type == "Microwave" and target.is_open,
+        f"{target.name} is open: close it before turning it on",
+        "Target must be closed to Toggle On!",
+    )
+    state = _set_toggled(stand_at(state, target), target, on)
+    return state, f"{target.name} is {word}"
+
+
+def switch_of(state: SceneState, target: ObjectState) -> ObjectState:
+    """What turns an object on and off: a burner's knob, else the object itself."""
+    if target.can("toggleable"):
+        return target
+    for other in state.objects.values():
+        if target.id in (other.fixed.get("controlledObjects") or ()):
+            return other
+    return target
+
+
+def _set_toggled(state: SceneState, target: ObjectState, on: bool) -> SceneState:
+    state = state.change(target.id, is_toggled=on)
+    for controlled in target.fixed.get("controlledObjects") or ():
+        if controlled in state.objects:
+            state = state.change(controlled, is_toggled=on)
+    return state
+
+
+def fill_object(state: SceneState, step: Step) -> Result:
+    """``argument`` is the liquid."""
+    target = find(state, step.object_id)
+    if step.argument not in LIQUIDS:
+        raise ActionFailed(
+            ErrorCode.INVALID_ACTION,
+            f"{step.argument!r} is no liquid; there are {', '.join(LIQUIDS)}",
+        )
+    require(target, "canFillWithLiquid", "filled", f"{target.id} is not fillable")
+    require_visible(state, target)
+    require_not(bool(target.liquid), f"{target.name} is full of {target.liquid} already")
+    return fill(stand_at(state, target), target, step.argument), (
+        f"{target.name} is full of {step.argument}"
+    )
+
+
+def fill(state: SceneState, target: ObjectState, liquid: str) -> SceneState:
+    """The object full of a liquid; coffee makes it hot."""
+    changes = {"liquid": liquid}
+    if liquid == "coffee":
+        changes["temperature"] = "Hot"
+    return state.change(target.id, **changes)
+
+
+def empty_object(state: SceneState, step: Step) -> Result:
+    target = find(state, step.object_id)
+    require(target, "canFillWithLiquid", "emptied", f"{target.id} is not fillable")
+    require_visible(state, target)
+    require_not(not target.liquid, f"{target.name} is empty already")
+    return stand_at(state, target).change(target.id, liquid=""), f"{target.name} is empty"
+
+
+def slice_object(state: SceneState, step: Step) -> Result:
+    target = find(state, step.object_id)
+    require(target, "sliceable", "sliced", f"{target.id} does not have the property CanBeSliced!")
+    require_not(state.held == target.id, f"{target.name} is in hand: put it down to slice it")
+    require_visible(state, target)
+    kind = SLICES.get(target.type, f"{target.type}Sliced")
+    state = spawn(stand_at(state, target), target, kind, 1 if target.type == "Egg" else PIECES)
+    return state.change(target.id, is_sliced=True, parent=None), f"{target.name} is sliced"
+
+
+def cook_object(state: SceneState, step: Step) -> Result:
+    target = find(state, step.object_id)
+    require(target, "cookable", "cooked", f"{target.id} is not cookable")
+    require_visible(state, target)
+    require_not(target.is_cooked, f"{target.name} is cooked already")
+    return stand_at(state, target).change(target.id, is_cooked=True), f"{target.name} is cooked"
+
+
+def break_object(state: SceneState, step: Step) -> Result:
+    target = find(state, step.object_id)
+    require(target, "breakable", "broken", f"{target.id} is not breakable")
+    require_visible(state, target)
+    require_not(target.is_broken, f"{target.name} is broken already")
+    state = stand_at(state, target)
+    for content in state.contents.get(target.id, ()):
+        state = state.change(content, parent=target.parent)
+    if target.is_toggled:
+        state = _set_toggled(state, target, False)
+    if target.type == "Egg":
+        state = spawn(state, target, SLICES["Egg"], 1).change(target.id, parent=None)
+    return state.change(target.id, is_broken=True, liquid=""), f"{target.name} is broken"
+
+
+def dirty_object(state: SceneState, step: Step) -> Result:
+    return _set_dirty(state, step, True)
+
+
+def clean_object(state: SceneState, step: Step) -> Result:
+    return _set_dirty(state, step, False)
+
+
+def _set_dirty(state: SceneState, step: Step, dirty: bool) -> Result:
+    target = find(state, step.object_id)
+    word = "dirty" if dirty else "clean"
+    require(target, "dirtyable", f"made {word}", f"{target.id} is not dirtyable")
+    require_visible(state, target)
+    require_not(target.is_dirty == dirty, f"{target.name} is {word} already")
+    return stand_at(state, target).change(target.id, is_dirty=dirty), f"{target.name} is {word}"
