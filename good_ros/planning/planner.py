@@ -14,7 +14,12 @@ from good_ros.core.plan import Step, StepResult
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
-from good_ros.planning.relevance import can_be_acted_on, choose, named_objects
+from good_ros.planning.relevance import (
+    can_be_acted_on,
+    choose,
+    is_called_for,
+    named_objects,
+)
 from good_ros.worlds.base import ObjectView, World
 
 MAX_TYPES = 6
@@ -76,8 +81,13 @@ class Planner:
         """
         goals = self._goals_text(belief)
         objects = world.observe()
-        relevant = self._relevant(belief, transcript, goals, objects, cancel)
-        actions = {step.label: step for step in world.possible_actions(relevant)}
+        texts = self._texts(belief, transcript)
+        relevant = self._relevant(texts, transcript, goals, objects, cancel)
+        actions = {
+            step.label: step
+            for step in world.possible_actions(relevant)
+            if is_called_for(step, texts)
+        }
         schema = {
             "type": "array",
             "items": {"enum": list(actions)},
@@ -99,7 +109,7 @@ class Planner:
 
     def _relevant(
         self,
-        belief: Belief,
+        texts: Sequence[str],
         transcript: Transcript,
         goals: str,
         objects: Sequence[ObjectView],
@@ -107,8 +117,6 @@ class Planner:
     ) -> list[str]:
         """Ids of the objects to plan with: what the goals and the last utterance name; where
         that leaves nothing to act on, the model is asked for more."""
-        likely = [h.goal.text for h in self._likely(belief)]
-        texts = [*likely, *(turn.utterance for turn in transcript.turns[-1:])]
         named = [o for text in texts for o in named_objects([text], objects)]
         if can_be_acted_on(named):
             return choose(named, (), objects)
@@ -142,6 +150,11 @@ class Planner:
             again = [*messages, Message("assistant", reply.text[:500]), Message("user", repair)]
             reply = self.generator.generate(again, sampling, schema, self.deadline_s, cancel)
             return list(parse(reply.text, schema))
+
+    def _texts(self, belief: Belief, transcript: Transcript) -> list[str]:
+        """The words that say what is wanted: the likely goals and the last utterance."""
+        likely = [h.goal.text for h in self._likely(belief)]
+        return [*likely, *(turn.utterance for turn in transcript.turns[-1:])]
 
     def _goals_text(self, belief: Belief) -> str:
         return "\n".join(f"- {h.goal.text} ({h.probability:.0%})" for h in self._likely(belief))

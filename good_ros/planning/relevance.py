@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from good_ros.core.plan import Step
 from good_ros.worlds.base import ObjectView
 
 MAX_OBJECTS = 14
@@ -54,6 +55,27 @@ def named_objects(texts: Iterable[str], objects: Sequence[ObjectView]) -> list[O
         if any(f" {form} " in plain for name in names for form in (name, *_plurals(name))):
             found.append(item)
     return found
+
+
+ONLY_WHERE_SAID = {
+    "SliceObject": r"\b(slic|cut|chop)",
+    "CookObject": r"\b(cook|fry|fried|boil|toast|bake|roast)",
+    "BreakObject": r"\b(break|breaking|broken|smash\w*|crack)\b",
+    "DirtyObject": r"\b(dirty|soil)\b",
+    "CleanObject": r"\b(clean|wash|rins|dirty)",
+    "FillObjectWithLiquid": r"\b(fill|pour|water|coffee|wine|drink)",
+    "EmptyLiquidFromObject": r"\b(empty|pour|drain)",
+    "PushObject": r"\b(push|shov)",
+    "PullObject": r"\b(pull|drag)",
+}
+"""Actions that change or spoil a thing are offered only where it was said in these words: most
+cannot be undone, and every needless choice makes a plan worse."""
+
+
+def is_called_for(step: Step, texts: Iterable[str]) -> bool:
+    """Whether a step may be offered for goals and utterances in these words."""
+    pattern = ONLY_WHERE_SAID.get(step.action)
+    return pattern is None or re.search(pattern, " ".join(texts).lower()) is not None
 
 
 def can_be_acted_on(named: Sequence[ObjectView]) -> bool:

@@ -58,7 +58,8 @@ def test_an_utterance_that_no_goal_explains_asks_for_goals_though_an_old_one_lea
     asked = Belief("s", 2, 4, False, hypotheses, 0.0)
     generator = ScriptedGenerator([json.dumps(["tea and cake", "only cake", "more tea"])])
     edited = GoalManager().edit(asked, DIALOG, generator, "help")
-    assert texts(edited.added) == ["tea and cake", "only cake", "more tea"]
+    together = "tea, and tea and cake"
+    assert texts(edited.added) == [together, "tea and cake", "only cake", "more tea"]
 
 
 def test_a_prior_counts_when_the_last_utterance_is_judged():

@@ -21,7 +21,7 @@ from good_ros.language.scripted import ScriptedGenerator
 from good_ros.planning import execution
 from good_ros.planning.check import check
 from good_ros.planning.planner import Planner
-from good_ros.planning.relevance import named_objects
+from good_ros.planning.relevance import is_called_for, named_objects
 from good_ros.planning.turn import TurnActor
 from good_ros.worlds.base import ActionOutcome
 from good_ros.worlds.household.world import HouseholdWorld
@@ -84,6 +84,19 @@ class TestRelevance:
     )
     def test_what_people_name(self, kitchen, text, names):
         assert self.names(kitchen, text) == names
+
+    @pytest.mark.parametrize(
+        ("action", "said", "offered"),
+        [
+            ("SliceObject", "cut the bread", True),
+            ("SliceObject", "slicing would be nice", True),
+            ("SliceObject", "put the bread away", False),
+            ("BreakObject", "I need a breakfast", False),
+            ("PutObject", "anything", True),
+        ],
+    )
+    def test_what_spoils_things_is_offered_only_where_it_was_said(self, action, said, offered):
+        assert is_called_for(Step(action), [said]) is offered
 
 
 class TestPlanner:
