@@ -227,15 +227,15 @@ class GoalManager:
         proposed = generate(messages, PROPOSAL_TOKENS, schema)
         known = {_plain(g.text) for g in goals} | {_plain(UNSPECIFIED_TEXT)}
         texts: list[str] = []
-        proposed = [_PREFIX.sub("", " ".join(text.split()).rstrip(".")) for text in proposed]
-        if not belief.top.goal.is_unspecified:
-            # A further wish adds to the one that explains the dialog so far; only both
-            # together explain all that was said.
-            proposed.insert(0, f"{belief.top.goal.text}, and {proposed[0]}")
         for text in proposed:
+            text = _PREFIX.sub("", " ".join(text.split()).rstrip("."))
             if _plain(text) and _plain(text) not in known:
                 known.add(_plain(text))
                 texts.append(text)
+        if texts and not belief.top.goal.is_unspecified:
+            # A further wish adds to the one that explains the dialog so far; only both
+            # together explain all that was said.
+            texts.insert(0, f"{belief.top.goal.text}, and {texts[0]}")
         pinned = sum(g.pinned and not g.is_unspecified for g in goals)
         texts = texts[: max(self.max_goals - pinned, 0)]
         ids = self._new_ids([h.goal for h in belief.hypotheses], len(texts))

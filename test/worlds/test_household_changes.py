@@ -9,7 +9,6 @@ from good_ros.worlds.household.changing import PIECES
 from good_ros.worlds.household.scenes import load_objects
 from good_ros.worlds.household.world import HouseholdWorld
 
-
 POSE = {"x": 1.0, "y": 0.9, "z": -1.5, "rotation": 90, "horizon": 0, "standing": True}
 
 
