@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import GoodError
@@ -56,6 +58,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_stack_options(chat)
     chat.add_argument("--attach", action="store_true", help="join a stack that is running already")
     chat.set_defaults(command=_chat)
+
+    evaluate = commands.add_parser("eval", help="measure how well a part does")
+    measures = evaluate.add_subparsers(required=True, metavar="WHAT")
+    replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
+    replay.add_argument("--data", required=True, help="a JSON file of runs")
+    replay.add_argument("--world", default="household", choices=["household"])
+    replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
+    replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    replay.set_defaults(command=_eval_replay)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
@@ -212,6 +223,24 @@ def _chat(options: argparse.Namespace) -> int:
         stack.spin(lambda: left.is_set() or view.has_ended())
     finally:
         stack.close()
+    return 0
+
+
+def _eval_replay(options: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.progress import track
+
+    from good_ros.experiments.replay import load_runs, replay_runs
+
+    runs = load_runs(Path(options.data))
+    runs = runs[: options.limit] if options.limit else runs
+    shown = track(runs, "replay", console=Console(stderr=True))
+    report = replay_runs(shown)
+    for failure in report.failures:
+        print(f"{failure.id}, step {failure.step}: {failure.reason}", file=sys.stderr)
+    print(f"{report.passed} of {report.runs} runs passed", file=sys.stderr)
+    if options.json:
+        print(json.dumps(report.as_json()))
     return 0
 
 

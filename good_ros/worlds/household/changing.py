@@ -13,9 +13,9 @@ from good_ros.worlds.household.failures import (
 from good_ros.worlds.household.moving import Result, stand_at
 from good_ros.worlds.household.state import LIQUIDS, SLICES, ObjectState, SceneState, spawn
 
-PIECES = 4
+PIECES = 6
 """Pieces of a sliced thing. The engine's number depends on the asset and is not in the
-scenes' metadata, so this is an assumption."""
+scenes' metadata; recorded expert runs name pieces up to the sixth."""
 
 
 def toggle_on(state: SceneState, step: Step) -> Result:

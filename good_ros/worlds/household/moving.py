@@ -17,6 +17,8 @@ from good_ros.worlds.household.state import MUST_BE_OPEN, PLACEABLE_IN, ObjectSt
 
 Result = tuple[SceneState, str]
 
+FORCE = "force"
+"""The argument by which a put skips the placement table, as the engine's forceAction does."""
 PUSH_M = 0.2
 """How far a push or pull moves a thing, in metres."""
 POSE_FIELDS = ("x", "y", "z", "rotation", "horizon", "standing")
@@ -90,7 +92,7 @@ def put_object(state: SceneState, step: Step) -> Result:
     )
     if receptacle.id == held.id or any(p.id == held.id for p in state.parents(receptacle.id)):
         raise ActionFailed(ErrorCode.INCOMPATIBLE, f"{held.name} cannot be put into itself")
-    if not may_hold(receptacle.type, held.type):
+    if step.argument != FORCE and not may_hold(receptacle.type, held.type):
         raise ActionFailed(
             ErrorCode.INCOMPATIBLE,
             f"{held.name} does not go {receptacle.preposition} {receptacle.name}",

@@ -118,11 +118,15 @@ def start_state(metadata: tuple[dict[str, Any], ...]) -> SceneState:
     """The state of a scene as its metadata gives it."""
     names = short_names({m["objectId"]: m["objectType"] for m in metadata})
     volumes = {m["objectId"]: _volume(m) for m in metadata}
+    openable = {m["objectId"] for m in metadata if m["openable"]}
     objects = {}
     for item in sorted(metadata, key=lambda m: m["objectId"]):
         object_id = item["objectId"]
         # Of several receptacles around an object the smallest is the one that it is in.
         parents = [p for p in item["parentReceptacles"] or () if p in volumes and p != object_id]
+        if not item["pickupable"]:
+            # The box of a cabinet may reach around a fridge; furniture is never put away.
+            parents = [p for p in parents if p not in openable]
         position = item["position"]
         objects[object_id] = ObjectState(
             id=object_id,

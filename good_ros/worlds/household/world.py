@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.base import ActionOutcome, ObjectView
 from good_ros.worlds.household import rules
+from good_ros.worlds.household.arrange import arrange
 from good_ros.worlds.household.changing import switch_of
 from good_ros.worlds.household.failures import ActionFailed
 from good_ros.worlds.household.moving import may_hold
@@ -49,6 +50,15 @@ class HouseholdWorld:
         state = start_state(load_objects(scene))
         self.scene = scene
         self._state = _shuffled(state, random.Random(seed)) if seed else state
+
+    def arrange(
+        self,
+        poses: Sequence[Mapping[str, Any]] = (),
+        toggles: Sequence[Mapping[str, Any]] = (),
+        dirty_and_empty: bool = False,
+    ) -> None:
+        """Set the start of the scene that was reset, as ``household.arrange`` describes."""
+        self._state = arrange(self._state, poses, toggles, dirty_and_empty)
 
     @property
     def state(self) -> SceneState:
