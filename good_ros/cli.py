@@ -14,6 +14,9 @@ from typing import Any
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
+LAST_RECORD_S = 10.0
+"""How long the end of a session is waited for on disk; what it waits for has been published."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 where it ran to its end, 1 where it could not."""
@@ -156,7 +159,7 @@ def _up(options: argparse.Namespace) -> int:
         nodes.append("simulated_human")
     stack = Stack(_stack_options(options, nodes, profile=options.profile))
     try:
-        stack.start()
+        stack.start(strict=False)
         stack.spin()
     finally:
         stack.close()
@@ -184,6 +187,7 @@ def _demo(options: argparse.Namespace) -> int:
         console.print(f"[dim]The person's wish:[/] {human.profile.profile.strip()}")
         if not stack.spin(view.has_ended):
             return 1
+        stack.spin(lambda: monitor.has_recorded(view.turn), LAST_RECORD_S)
         fulfilled = human.is_content(view.history)
         console.print(
             f"[bold]{view.turn} turns, {view.steps_done} steps done; the person's wish is "

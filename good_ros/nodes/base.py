@@ -167,8 +167,8 @@ def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
             nodes.append(node)
             executor.add_node(node)
         for node in nodes:
-            if not node.autostart():
-                return 1
+            # One that cannot be configured has said why; it stays, to be configured again.
+            node.autostart()
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

@@ -11,6 +11,7 @@ from typing import Any
 
 from good_ros import __version__
 from good_ros.core.errors import GoodError
+from good_ros.core.plan import TaskState
 from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import message_to_dict
@@ -45,6 +46,7 @@ class MonitorNode(GoodNode):
                 f"sessions cannot be recorded under {self.root} ({error}): set sessions_folder"
             ) from error
         self.session_id = ""
+        self.settled_turn = self.reported_turn = 0
         self.early: list[tuple[str, Any]] = []
         self.actions_written: list[dict[str, Any]] = []
         self.plan_written: tuple[int, tuple[str, ...]] = (0, ())
@@ -62,6 +64,10 @@ class MonitorNode(GoodNode):
     def folder(self) -> Path | None:
         """The current session's folder."""
         return self.record.folder if self.record else None
+
+    def has_recorded(self, turn: int) -> bool:
+        """Whether a turn is on disk to its end: its settled belief and the executor's report."""
+        return min(self.settled_turn, self.reported_turn) >= turn
 
     def teardown(self) -> None:
         if self.record:
@@ -81,6 +87,7 @@ class MonitorNode(GoodNode):
         self.session_id = session_id
         self.actions_written = []
         self.plan_written = (0, ())
+        self.settled_turn = self.reported_turn = 0
         existing = sorted(self.root.glob(f"*-{session_id}"))
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{session_id}"
         folder = existing[-1] if existing else self.root / name
@@ -108,6 +115,10 @@ class MonitorNode(GoodNode):
         self.write(kind, message)
         if kind == "status":
             self.write_plan_and_actions(message)
+            if TaskState(message.state).ends_turn:
+                self.reported_turn = message.turn
+        elif kind == "beliefs" and message.settled:
+            self.settled_turn = message.turn
 
     def write_plan_and_actions(self, message: TaskStatus) -> None:
         """What is new in the status' plan and history, as lines of their own."""

@@ -86,14 +86,20 @@ class Stack:
         self.others.append(node)
         self.executor.add_node(node)
 
-    def start(self) -> None:
-        """Configure every node, then activate them, dialog last. Raises GoodError where one
-        cannot be."""
+    def start(self, strict: bool = True) -> None:
+        """Configure every node, then activate them, dialog last.
+
+        Where one cannot be: raises GoodError if ``strict``, else it stays as it is, to be
+        configured again through its life-cycle services, and the others are activated.
+        """
+        ready = []
         for name, node in self.nodes.items():
-            if node.trigger_configure() != TransitionCallbackReturn.SUCCESS:
+            if node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+                ready.append((name, node))
+            elif strict:
                 raise GoodError(f"{name}: {node.failure or 'could not be configured'}")
-        for name, node in reversed(self.nodes.items()):
-            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS:
+        for name, node in reversed(ready):
+            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS and strict:
                 raise GoodError(f"{name}: could not be activated")
 
     def spin(
