@@ -150,7 +150,14 @@ class DialogNode(GoodNode):
     def on_status(self, message: TaskStatus) -> None:
         if not self.active or self.flow is None:
             return
-        if not self.flow.report(status_from_msg(message)):
+        status = status_from_msg(message)
+        if self.flow.is_foreign(status):
+            self.get_logger().warning(
+                f"task_status ignored: it is of turn {status.turn} of session "
+                f"{status.session_id}, not of turn {self.flow.transcript.turn} of "
+                f"{self.flow.transcript.session_id}"
+            )
+        if not self.flow.report(status):
             return
         self.publish_transcript()
         if self.flow.phase is Phase.ENDED:

@@ -67,11 +67,13 @@ class GoalBeliefNode(GoodNode):
         self.compute()
 
     def on_transcript(self, message: Transcript) -> None:
-        self.order.hear_transcript(transcript_from_msg(message))
+        if not self.order.hear_transcript(transcript_from_msg(message)):
+            self.get_logger().warning(f"transcript ignored: turn {message.turn} is an older one")
         self.compute()
 
     def on_goals(self, message: GoalSet) -> None:
-        self.order.hear_goals(goal_set_from_msg(message))
+        if not self.order.hear_goals(goal_set_from_msg(message)):
+            self.get_logger().warning(f"goals ignored: version {message.version} is an older one")
         self.compute()
 
     def compute(self) -> None:

@@ -19,19 +19,21 @@ class BeliefOrder:
         self.goals: GoalSet | None = None
         self._done: tuple[str, int, int] | None = None
 
-    def hear_transcript(self, transcript: Transcript) -> None:
-        """Take a transcript; an older one of the same session is ignored."""
+    def hear_transcript(self, transcript: Transcript) -> bool:
+        """Take a transcript; False for an older one of the same session, which is ignored."""
         held = self.transcript
         if held and held.session_id == transcript.session_id and transcript.turn < held.turn:
-            return
+            return False
         self.transcript = transcript
+        return True
 
-    def hear_goals(self, goals: GoalSet) -> None:
-        """Take a goal set; an older version of the same session is ignored."""
+    def hear_goals(self, goals: GoalSet) -> bool:
+        """Take a goal set; False for an older version of the same session, which is ignored."""
         held = self.goals
-        if held and held.session_id == goals.session_id and goals.version <= held.version:
-            return
+        if held and held.session_id == goals.session_id and goals.version < held.version:
+            return False
         self.goals = goals
+        return True
 
     def due(self) -> tuple[Transcript, GoalSet] | None:
         """What to compute a belief for now, or None."""

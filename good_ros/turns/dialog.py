@@ -124,6 +124,12 @@ class DialogFlow:
             self.end(f"the limit of {self.max_turns} turns is reached")
         return True
 
+    def is_foreign(self, status: TaskStatus) -> bool:
+        """Whether a report is of another session, or of a turn that this one has not."""
+        return bool(status.session_id) and (
+            status.session_id != self.transcript.session_id or status.turn > self.transcript.turn
+        )
+
     def end(self, reason: str) -> None:
         """No further turn will follow."""
         self.phase = Phase.ENDED

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
@@ -142,7 +143,12 @@ def test_messages_of_another_session_change_nothing(make):
         run.turn(1, SAID)
         foreign = TaskStatus(session_id="another", turn=1, state=TaskStatus.DONE)
         publisher = run.probe.create_publisher(TaskStatus, "task_status", LATCHED)
+        warnings = []
+        run.probe.create_subscription(Log, "/rosout", warnings.append, 100)
         publisher.publish(foreign)
+        run.wait(
+            lambda: any("of session another" in w.msg for w in warnings), "the one clear message"
+        )
         run.wait_asked(2)
         assert not run.probe.last("transcript").ended
 

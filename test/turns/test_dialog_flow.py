@@ -56,6 +56,16 @@ def test_reports_of_other_turns_sessions_and_stages_are_not_the_turns_end(messag
     assert flow.phase is Phase.STATUS
 
 
+def test_a_report_of_another_session_or_a_turn_to_come_is_foreign():
+    flow = asked(DialogFlow("s"))
+    flow.hear("a", now=2.0)
+    assert flow.is_foreign(status(1, TaskState.DONE, session="another"))
+    assert flow.is_foreign(status(2, TaskState.DONE))
+    assert not flow.is_foreign(status(1, TaskState.PLANNING))
+    assert not flow.is_foreign(status(0, TaskState.IDLE))
+    assert not flow.is_foreign(status(0, TaskState.IDLE, session=""))
+
+
 def test_a_report_that_comes_twice_counts_once():
     flow = asked(DialogFlow("s"))
     flow.hear("a", now=2.0)
