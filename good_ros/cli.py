@@ -144,6 +144,7 @@ def _stack_options(
         namespace=options.namespace,
         parameters={"*": common, "goal_belief": {"model": scoring_model}},
         ros_arguments=ros_arguments,
+        handle_signals=True,
     )
 
 

@@ -172,6 +172,10 @@ def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except Exception:
+        # A signal may shut the context down between rclpy's check and its wait.
+        if rclpy.ok():
+            raise
     finally:
         for node in nodes:
             node.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from rcl_interfaces.msg import Log
@@ -22,6 +23,8 @@ from good_ros.nodes.convert import (
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
 from good_ros.view import belief_panel, status_lines
 
+SEND_S = 0.1
+
 
 class ConsoleNode(Node):
     """A plain node, so that it can come and go beside any running stack."""
@@ -36,6 +39,8 @@ class ConsoleNode(Node):
         self._status_shown: tuple[str, int, int] | None = None
         self._settled_turn = 0
         self._count = 0
+        self._typed: deque[str] = deque()
+        self.create_timer(SEND_S, self._send_typed)
         self._goodbye = ""
         self._end_reason = ""
         self.utterance = self.create_publisher(Utterance, "utterance", SPEECH_OUT)
@@ -55,7 +60,17 @@ class ConsoleNode(Node):
         return sum(result.success for result in self.history)
 
     def say(self, text: str) -> None:
-        """Publish what the person typed."""
+        """Publish what the person typed, once dialog is there to hear it.
+
+        Callable from any thread.
+        """
+        self._typed.append(text)
+
+    def _send_typed(self) -> None:
+        while self._typed and self.utterance.get_subscription_count():
+            self._send(self._typed.popleft())
+
+    def _send(self, text: str) -> None:
         self._count += 1
         self.utterance.publish(
             Utterance(

@@ -18,6 +18,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
 
 from good_ros.core.errors import GoodError
 from good_ros.node_names import NODES
@@ -44,6 +45,8 @@ class StackOptions:
     namespace: str = ""
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     ros_arguments: Sequence[str] = ()
+    handle_signals: bool = False
+    """Whether SIGINT and SIGTERM end ``spin``; for a process that is the stack alone."""
 
 
 class Stack:
@@ -52,7 +55,9 @@ class Stack:
     def __init__(self, options: StackOptions, context: Context | None = None) -> None:
         self.context = context or Context()
         arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
-        rclpy.init(args=arguments, context=self.context)
+        # rclpy handles signals by itself only for its default context.
+        signals = SignalHandlerOptions.ALL if options.handle_signals else SignalHandlerOptions.NO
+        rclpy.init(args=arguments, context=self.context, signal_handler_options=signals)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.nodes: dict[str, GoodNode] = {}
         self.others: list[Node] = []
@@ -119,6 +124,10 @@ class Stack:
                 self.executor.spin_once(timeout_sec=0.2)
         except ExternalShutdownException:
             pass
+        except Exception:
+            # A signal may shut the context down between the check and the wait.
+            if self.context.ok():
+                raise
         return False
 
     def close(self) -> None:

@@ -168,8 +168,10 @@ def test_a_signal_in_mid_generation_leaves_nothing_behind(processes, number):
         lambda: bool(probe.heard["transcript"] and list(records("*-*/session.json"))),
         "the session and its record",
     )
+    # The first question is being made, or its model call has just begun.
     os.kill(process.pid, number)
     process.wait(timeout=15)
+    assert process.returncode in (0, 130)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
     (folder,) = records(f"*-{probe.last('transcript').session_id}")
@@ -235,8 +237,6 @@ def test_a_person_joins_a_running_stack_from_a_terminal(processes):
         text=True,
     )
     processes.running["chat"] = chat
-    publisher_count = processes.probe.count_publishers
-    processes.wait(lambda: publisher_count("/utterance") == 2, "the terminal's publisher")
     chat.stdin.write("Please put the bread in the fridge.\n")
     chat.stdin.flush()
     processes.wait(lambda: bool(processes.probe.settled()), "the settled belief")
