@@ -13,14 +13,16 @@ from good_ros.core.errors import MalformedReply
 
 MAX_REPLY_CHARS = 100_000
 FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?```\Z", re.DOTALL)
+BEGUN = re.compile(r"-|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|u[0-9a-fA-F]{0,3}")
+"""What the end of a document that was cut in mid-number, -word or -escape looks like."""
 
 
 def parse(text: str, schema: Mapping[str, Any]) -> Any:
     """The JSON document that ``text`` is, bare or in one code fence.
 
     Raises MalformedReply, with one line of what is wrong, for anything else: nothing, prose
-    around it, a document cut short, one that does not match ``schema``, or a reply of more
-    than MAX_REPLY_CHARS characters.
+    around it, a document cut short, numbers that JSON has not (NaN) or Python does not read,
+    one that does not match ``schema``, or a reply of more than MAX_REPLY_CHARS characters.
     """
     if len(text) > MAX_REPLY_CHARS:
         raise MalformedReply(
@@ -29,19 +31,40 @@ def parse(text: str, schema: Mapping[str, Any]) -> Any:
     document = text.strip()
     if fenced := FENCE.match(document):
         document = fenced[1].strip()
+    elif document.startswith("```") and "```" not in document[3:]:
+        raise MalformedReply("the reply is cut short: its code fence is not closed")
     if not document:
         raise MalformedReply("the reply is empty; expected JSON")
     try:
-        value = json.loads(document)
+        value = json.loads(document, parse_constant=_refuse)
+        problem = jsonschema.exceptions.best_match(
+            jsonschema.Draft202012Validator(schema).iter_errors(value)
+        )
     except json.JSONDecodeError as error:
-        where = "is cut short" if error.pos >= len(document) - 1 else "is not JSON"
-        raise MalformedReply(f"the reply {where} at character {error.pos}: {error.msg}") from error
+        what = "is cut short" if _is_cut(document, error) else "is not JSON"
+        raise MalformedReply(f"the reply {what} at character {error.pos}: {error.msg}") from error
     except RecursionError as error:
         raise MalformedReply("the reply is nested too deep") from error
-    problem = jsonschema.exceptions.best_match(
-        jsonschema.Draft202012Validator(schema).iter_errors(value)
-    )
+    except ValueError as error:
+        # Python refuses whole numbers of thousands of digits with a plain ValueError.
+        raise MalformedReply(f"the reply has a number that cannot be read: {error}") from error
     if problem is not None:
         where = "/".join(str(part) for part in problem.absolute_path) or "the document"
-        raise MalformedReply(f"the reply does not fit at {where}: {problem.message[:200]}")
+        raise MalformedReply(
+            f"the reply does not fit at {_one_line(where)}: {_one_line(problem.message)}"
+        )
     return value
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_cut(document: str, error: json.JSONDecodeError) -> bool:
+    rest = document[error.pos :]
+    return not rest or error.msg.startswith("Unterminated string") or bool(BEGUN.fullmatch(rest))
+
+
+def _one_line(text: str) -> str:
+    # Keys and values are the model's own text, which may hold line ends.
+    return " ".join(text.split())[:200]

@@ -12,12 +12,14 @@ from typing import Any
 from good_ros.core.errors import ModelCancelled, ModelError, ModelTimeout
 from good_ros.language.generator import Message, Reply, Sampling
 
-CONNECT_S = 10.0
+CONNECT_S = 9.0
 DEFAULT_DEADLINE_S = 300.0
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 20.0
 POLL_S = 0.05
 KEY_VARIABLE = "OPENAI_API_KEY"
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
+"""What the openai package raises, untyped, for a body that is not what the API promises."""
 
 
 class OpenAIGenerator:
@@ -25,7 +27,8 @@ class OpenAIGenerator:
 
     A busy or failing server (429, 5xx, a dropped connection) is asked again with growing
     pauses until the deadline. Raises ModelError at construction where ``openai`` is missing
-    or the server does not answer; an empty ``served_model`` takes the first one served.
+    or the server does not answer within CONNECT_S seconds; an empty ``served_model`` takes the
+    first one served.
     """
 
     def __init__(self, base_url: str, served_model: str = "") -> None:
@@ -39,23 +42,44 @@ class OpenAIGenerator:
         self.base_url = base_url
         self._client = openai.OpenAI(
             base_url=base_url,
-            api_key=os.environ.get(KEY_VARIABLE) or "no-key-is-needed",
+            # A key read from a file often ends in a newline, which no header may hold.
+            api_key=os.environ.get(KEY_VARIABLE, "").strip() or "no-key-is-needed",
             max_retries=0,
             timeout=CONNECT_S,
         )
-        self.model_name = served_model or self._first_model()
+        try:
+            self.model_name = self._find_model(served_model)
+        except ModelError:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._client.close()
 
-    def _first_model(self) -> str:
+    def _find_model(self, served_model: str) -> str:
+        """The model to ask for; a named one need not be listed, but the server must be there."""
+        end = time.monotonic() + CONNECT_S
         try:
-            models = self._client.models.list().data
-        except self._openai.OpenAIError as error:
-            raise ModelError(self._line(error)) from error
-        if not models:
+            # In a thread: the client's own timeout is for each read, not for the whole answer.
+            models = self._wait_for(lambda: self._client.models.list().data, end, None)
+            first = models[0].id if models else ""
+        except self._openai.APIConnectionError as error:
+            raise ModelError(
+                f"{self.base_url} cannot be reached ({self._reason(error)}): "
+                "start the server or correct the URL"
+            ) from error
+        except (self._openai.OpenAIError, *UNREADABLE) as error:
+            if served_model:
+                return served_model
+            raise ModelError(
+                f"{self.base_url} does not list its models ({self._reason(error)}): "
+                "correct the URL, or name the model with served_model"
+            ) from error
+        if served_model:
+            return served_model
+        if not first:
             raise ModelError(f"{self.base_url} serves no model: start one there")
-        return str(models[0].id)
+        return str(first)
 
     def generate(
         self,
@@ -65,6 +89,11 @@ class OpenAIGenerator:
         deadline_s: float | None = None,
         cancel: threading.Event | None = None,
     ) -> Reply:
+        """As the interface says; a ``deadline_s`` of None is DEFAULT_DEADLINE_S seconds.
+
+        A cancelled or late call is left to itself. Raises ModelTimeout, ModelCancelled, or
+        ModelError where the server refuses the request or answers something else.
+        """
         began = time.monotonic()
         end = began + (DEFAULT_DEADLINE_S if deadline_s is None else deadline_s)
         request: dict[str, Any] = {
@@ -90,27 +119,35 @@ class OpenAIGenerator:
                 break
             except self._openai.OpenAIError as error:
                 if not self._may_pass(error):
-                    raise ModelError(self._line(error)) from error
+                    raise ModelError(f"{self.base_url}: {self._reason(error)}") from error
                 # Random pauses keep many robots from asking again all at once.
                 pause = wait * random.uniform(0.5, 1.0)
                 if time.monotonic() + pause >= end:
-                    raise self._timeout(self._line(error)) from error
+                    raise self._timeout(self._reason(error)) from error
                 if (cancel or threading.Event()).wait(pause):
                     raise ModelCancelled("the model call was cancelled") from error
                 wait = min(2 * wait, LONGEST_WAIT_S)
-        if not getattr(answer, "choices", None):
-            raise ModelError(f"{self.base_url} answered without a choice")
-        choice, usage = answer.choices[0], answer.usage
-        return Reply(
-            choice.message.content or "",
-            usage.prompt_tokens if usage else 0,
-            usage.completion_tokens if usage else 0,
-            time.monotonic() - began,
-            choice.finish_reason != "length",
-        )
+            except UNREADABLE as error:
+                raise self._not_a_chat(self._reason(error)) from error
+        return self._reply(answer, time.monotonic() - began)
+
+    def _reply(self, answer: Any, seconds: float) -> Reply:
+        # The openai package builds its objects unchecked, so any part may be missing.
+        try:
+            choice, usage = answer.choices[0], answer.usage
+            text = choice.message.content
+            counts = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
+            finished = choice.finish_reason != "length"
+        except UNREADABLE as error:
+            raise self._not_a_chat("no choice with a message") from error
+        if not isinstance(text, str | None):
+            raise self._not_a_chat("its content is not text")
+        return Reply(text or "", counts[0] or 0, counts[1] or 0, seconds, finished)
 
     def _wait_for(self, call: Callable[[], Any], end: float, cancel: threading.Event | None) -> Any:
         """Make the call in a thread, so that a server that trickles or hangs holds nobody."""
+        if cancel is not None and cancel.is_set():
+            raise ModelCancelled("the model call was cancelled")
         box: list[Any] = []
         done = threading.Event()
 
@@ -140,6 +177,13 @@ class OpenAIGenerator:
     def _timeout(self, reason: str) -> ModelTimeout:
         return ModelTimeout(f"{self.base_url} did not answer in time ({reason}): is it up?")
 
-    def _line(self, error: Exception) -> str:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        return f"{self.base_url}: {first[:200]}"
+    def _not_a_chat(self, reason: str) -> ModelError:
+        return ModelError(
+            f"{self.base_url} answered, but not with a chat completion ({reason}): "
+            "check that the URL is that of an OpenAI-compatible server"
+        )
+
+    def _reason(self, error: Exception) -> str:
+        # Servers that refuse a key like to quote it.
+        text = str(error).replace(self._client.api_key, "…")
+        return " ".join(text.split())[:200] or type(error).__name__

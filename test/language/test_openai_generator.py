@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,16 +19,19 @@ ASK = [Message("system", "Help."), Message("user", "Hello?")]
 
 
 class Server(ThreadingHTTPServer):
-    """Answers chat requests by a script of steps: a text, a status code, 'hang' or 'drop';
-    the last step is repeated."""
+    """Answers chat requests by a script of steps: a text, a status code, a body as bytes,
+    'hang' or 'drop'; the last step is repeated. ``listing`` is the answer to /models: a body,
+    a status code or 'trickle'."""
 
     daemon_threads = True
 
-    def __init__(self, *script: str | int) -> None:
+    def __init__(self, *script: str | int | bytes) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.script = list(script)
         self.requests: list[dict] = []
         self.headers: list[str] = []
+        self.listing: dict | int | bytes | str = {"object": "list", "data": [{"id": "served"}]}
+        self.asked = threading.Event()
         self.released = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -43,12 +47,27 @@ class Handler(BaseHTTPRequestHandler):
         """Quiet."""
 
     def do_GET(self) -> None:
-        self.answer(200, {"object": "list", "data": [{"id": "served", "object": "model"}]})
+        listing = self.server.listing
+        if listing == "trickle":
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "100000")
+            self.end_headers()
+            for _ in range(1000):
+                if self.server.released.wait(0.02):
+                    break
+                self.wfile.write(b" ")
+            self.close_connection = True
+        elif isinstance(listing, int):
+            self.answer(listing, {"error": {"message": f"status {listing}"}})
+        else:
+            self.answer(200, listing)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.requests.append(json.loads(body))
         self.server.headers.append(self.headers["Authorization"])
+        self.server.asked.set()
         script = self.server.script
         step = script.pop(0) if len(script) > 1 else script[0]
         if step == "hang":
@@ -61,12 +80,13 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b'{"choices": [')
             self.close_connection = True
         elif isinstance(step, int):
-            self.answer(step, {"error": {"message": f"status {step}"}})
+            message = f"status {step}, key {self.headers['Authorization']}"
+            self.answer(step, {"error": {"message": message}})
         else:
-            self.answer(200, completion(step))
+            self.answer(200, step if isinstance(step, bytes) else completion(step))
 
-    def answer(self, code: int, body: dict) -> None:
-        data = json.dumps(body).encode()
+    def answer(self, code: int, body: dict | bytes) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
@@ -92,7 +112,7 @@ def completion(text: str) -> dict:
 
 
 @pytest.fixture
-def serve(monkeypatch):
+def host(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr(openai_generator, "FIRST_WAIT_S", 0.01)
     servers = []
@@ -100,13 +120,22 @@ def serve(monkeypatch):
     def start(*script):
         server = Server(*script)
         servers.append(server)
-        return server, OpenAIGenerator(server.url)
+        return server
 
     yield start
     for server in servers:
         server.released.set()
         server.shutdown()
         server.server_close()
+
+
+@pytest.fixture
+def serve(host):
+    def start(*script):
+        server = host(*script)
+        return server, OpenAIGenerator(server.url)
+
+    return start
 
 
 def test_a_reply_with_its_counts(serve):
@@ -119,14 +148,38 @@ def test_a_reply_with_its_counts(serve):
     assert request["messages"][0] == {"role": "system", "content": "Help."}
     assert (request["max_tokens"], request["temperature"], request["seed"]) == (5, 0.5, 9)
     assert request["stop"] == ["\n"]
+    assert request["response_format"]["type"] == "json_schema"
     assert request["response_format"]["json_schema"]["schema"] == schema
 
 
-def test_the_key_comes_from_the_environment(serve, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "secret-1")
+def test_a_reply_without_a_schema_or_stop_words(serve):
     server, generator = serve("Hello.")
     generator.generate(ASK, Sampling())
+    assert not {"response_format", "stop"} & set(server.requests[0])
+
+
+@pytest.mark.parametrize("key", ["secret-1", "secret-1\n"])
+def test_the_key_comes_from_the_environment(serve, monkeypatch, key):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    server, generator = serve("Hello.")
+    generator.generate(ASK, Sampling(), deadline_s=20)
     assert server.headers == ["Bearer secret-1"]
+
+
+def test_no_key_is_needed(serve):
+    server, generator = serve("Hello.")
+    generator.generate(ASK, Sampling())
+    assert server.headers == ["Bearer no-key-is-needed"]
+
+
+def test_a_key_that_the_server_quotes_is_not_passed_on(serve, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-1")
+    server, generator = serve(401)
+    with caplog.at_level("DEBUG"), pytest.raises(ModelError, match="key Bearer …") as caught:
+        generator.generate(ASK, Sampling())
+    assert server.headers == ["Bearer secret-1"]
+    assert "secret-1" not in str(caught.value)
+    assert "secret-1" not in caplog.text
 
 
 @pytest.mark.parametrize("trouble", [429, 500, 503, "drop"])
@@ -134,6 +187,21 @@ def test_what_may_pass_is_tried_again(serve, trouble):
     server, generator = serve(trouble, trouble, "Hello.")
     assert generator.generate(ASK, Sampling(), deadline_s=20).text == "Hello."
     assert len(server.requests) == 3
+
+
+def test_pauses_grow(serve, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(openai_generator.random, "uniform", lambda low, high: high)
+    monkeypatch.setattr(openai_generator, "LONGEST_WAIT_S", 0.04)
+
+    class Cancel(threading.Event):
+        def wait(self, timeout=None):
+            pauses.append(timeout)
+            return False
+
+    _, generator = serve(500, 500, 500, 500, "Hello.")
+    generator.generate(ASK, Sampling(), deadline_s=20, cancel=Cancel())
+    assert pauses == [0.01, 0.02, 0.04, 0.04]
 
 
 @pytest.mark.parametrize("trouble", [429, 500])
@@ -165,16 +233,108 @@ def test_cancel_does_not_wait_for_the_server(serve):
     cancel = threading.Event()
 
     def cancel_once_asked():
-        while not server.requests:
-            threading.Event().wait(0.01)
-        cancel.set()
+        if server.asked.wait(20):
+            cancel.set()
 
     threading.Thread(target=cancel_once_asked, daemon=True).start()
     with pytest.raises(ModelCancelled):
         generator.generate(ASK, Sampling(), deadline_s=20, cancel=cancel)
+    assert len(server.requests) == 1
 
 
-def test_a_server_that_is_not_there():
-    with pytest.raises(ModelError, match=r"127\.0\.0\.1:9") as caught:
+def test_cancel_ends_a_pause(serve, monkeypatch):
+    monkeypatch.setattr(openai_generator, "FIRST_WAIT_S", 1000.0)
+    server, generator = serve(500)
+    cancel = threading.Event()
+
+    def cancel_once_asked():
+        if server.asked.wait(20):
+            cancel.set()
+
+    threading.Thread(target=cancel_once_asked, daemon=True).start()
+    began = time.monotonic()
+    with pytest.raises(ModelCancelled):
+        generator.generate(ASK, Sampling(), deadline_s=5000, cancel=cancel)
+    assert time.monotonic() - began < 20
+
+
+def test_what_is_cancelled_before_it_begins_is_not_asked(serve):
+    server, generator = serve("Hello.")
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(ModelCancelled):
+        generator.generate(ASK, Sampling(), cancel=cancel)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b"{oops",
+        b"\xff\xfe",
+        b"[1]",
+        b'{"choices": []}',
+        b'{"choices": [{}]}',
+        b'{"choices": "ab"}',
+        b'{"choices": [{"message": {"content": [1]}}]}',
+    ],
+)
+def test_a_body_that_is_no_completion_is_one_line(serve, body):
+    server, generator = serve(body)
+    with pytest.raises(ModelError, match="not with a chat completion") as caught:
+        generator.generate(ASK, Sampling(), deadline_s=20)
+    assert "\n" not in str(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_missing_counts_are_zero_and_a_cut_reply_says_so(serve):
+    choice = {"finish_reason": "length", "message": {"content": "Hel"}}
+    _, generator = serve(json.dumps({"choices": [choice], "usage": {}}).encode())
+    reply = generator.generate(ASK, Sampling())
+    assert (reply.text, reply.tokens_in, reply.tokens_out, reply.finished) == ("Hel", 0, 0, False)
+
+
+@pytest.mark.parametrize("listing", [404, b"<html>", b"{oops", b"[1]"])
+def test_a_named_model_need_not_be_listed(host, listing):
+    server = host("Hello.")
+    server.listing = listing
+    with pytest.raises(ModelError, match=r"does not list its models.*served_model") as caught:
+        OpenAIGenerator(server.url)
+    assert "\n" not in str(caught.value)
+    generator = OpenAIGenerator(server.url, "mine")
+    assert generator.model_name == "mine"
+    generator.generate(ASK, Sampling())
+    assert server.requests[0]["model"] == "mine"
+
+
+@pytest.mark.parametrize("data", [[], None, [{}]])
+def test_a_server_without_a_model(host, data):
+    server = host("Hello.")
+    server.listing = {"object": "list", "data": data}
+    with pytest.raises(ModelError, match="serves no model"):
+        OpenAIGenerator(server.url)
+
+
+def test_construction_does_not_wait_for_a_server_that_trickles(host, monkeypatch):
+    monkeypatch.setattr(openai_generator, "CONNECT_S", 0.3)
+    server = host("Hello.")
+    server.listing = "trickle"
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1"):
+        OpenAIGenerator(server.url)
+    assert time.monotonic() - began < 5
+
+
+def test_a_package_that_is_not_there(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(ModelError, match=r"pip install 'good_ros\[openai\]'") as caught:
         OpenAIGenerator("http://127.0.0.1:9/v1")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("served_model", ["", "mine"])
+def test_a_server_that_is_not_there(served_model):
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1:9/v1 cannot be reached") as caught:
+        OpenAIGenerator("http://127.0.0.1:9/v1", served_model)
     assert "\n" not in str(caught.value)
