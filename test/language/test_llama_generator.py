@@ -31,7 +31,7 @@ def test_greedy_is_always_the_same(generator):
 
 
 def test_a_seed_repeats_a_draw_and_another_changes_it(generator):
-    draws = [generator.generate(ASK, Sampling(24, 1.5, seed)).text for seed in (1, 1, 2, 3, 4)]
+    draws = [generator.generate(ASK, Sampling(12, 1.5, seed)).text for seed in (1, 1, 2, 3)]
     assert draws[0] == draws[1]
     assert len(set(draws)) > 1
 

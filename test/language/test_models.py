@@ -176,6 +176,13 @@ def test_the_hub_comes_before_the_parts(hub, entry):
     assert len(hub.asked) == 1
 
 
+def test_a_link_whose_file_is_gone_is_made_anew(hub, entry):
+    models.pull("tiny").resolve().unlink()
+    with pytest.raises(ModelError, match="good model pull"):
+        models.resolve("tiny")
+    assert models.pull("tiny").read_bytes() == WHOLE
+
+
 @pytest.mark.parametrize("content", [b"another quantisation", None])
 def test_a_hub_that_has_not_the_right_file_is_passed_over(hub, entry, content, capsys):
     hub.content = content

@@ -33,7 +33,7 @@ class Server(ThreadingHTTPServer):
         self.listing: dict | int | bytes | str = {"object": "list", "data": [{"id": "served"}]}
         self.asked = threading.Event()
         self.released = threading.Event()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def url(self) -> str:

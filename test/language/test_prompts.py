@@ -32,6 +32,24 @@ def test_an_unknown_prompt_names_the_known_ones():
         prompts.load("nothing")
 
 
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "must have"),
+        ("description: x", "must have"),
+        ("a: [", "not YAML"),
+        ("description: x\nslots: [a]\nuser: hello", "declared"),
+    ],
+)
+def test_a_damaged_file_is_named_in_one_line(tmp_path, monkeypatch, text, match):
+    (tmp_path / "broken.yaml").write_text(text)
+    monkeypatch.setattr(prompts, "FOLDER", tmp_path)
+    prompts.load.cache_clear()
+    with pytest.raises(InputError, match=match) as caught:
+        prompts.load("broken")
+    assert "\n" not in str(caught.value)
+
+
 def test_braces_in_a_value_stay_as_they_are():
     message = prompts.load("infer").messages(goal="{goal} {task} {0}")[0]
     assert "{goal} {task} {0}" in message.content
