@@ -10,7 +10,7 @@ from std_msgs.msg import String
 from good_ros import recording
 from good_ros.core.errors import ModelError
 from good_ros.msg import ErrorCode, GoalBelief, TaskStatus, Utterance
-from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM
 from good_ros.srv import EditGoals, ResetSession
 
 from .harness import BREAD, KNIFE, SAID, ScriptedStack, bread_scores, bread_script
@@ -144,7 +144,7 @@ def test_messages_of_another_session_change_nothing(make):
         foreign = TaskStatus(session_id="another", turn=1, state=TaskStatus.DONE)
         publisher = run.probe.create_publisher(TaskStatus, "task_status", LATCHED)
         warnings = []
-        run.probe.create_subscription(Log, "/rosout", warnings.append, 100)
+        run.probe.create_subscription(Log, "/rosout", warnings.append, LATCHED_STREAM)
         publisher.publish(foreign)
         run.wait(
             lambda: any("of session another" in w.msg for w in warnings), "the one clear message"
