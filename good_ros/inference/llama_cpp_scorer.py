@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,18 +15,20 @@ from good_ros.inference.layout import role_play, utterance_message
 from good_ros.inference.scorer import Score
 from good_ros.language.llama_runtime import BatchToken, LlamaContext, LlamaRuntime
 
-FIRST_CELLS = 4096
+FIRST_ROOM = 1024
+"""Tokens that there is room for in a sequence at first."""
+FIRST_SEQUENCES = 8
 MAX_SEQUENCES = 64
-SELF_TEST_TOLERANCE = 0.1
-"""Nats a token by which cached may differ from uncached on quantised weights, where llama.cpp
-computes batches of different shapes with different kernels."""
+SELF_TEST_TOLERANCE = 1e-3
+"""Nats a token by which cached may differ from uncached. They are equal to the last bit where
+measured (AVX2): a dialog is always read in the same pieces, see ``LlamaCppSession``."""
 
 
 class LlamaCppScorer:
     """Log-probabilities of given text from a GGUF model.
 
     ``max_cells``: tokens whose keys and values are held at once over all goals; past it the
-    state of goals that were scored longest ago is dropped and built anew when needed.
+    state of the least likely goals is dropped and built anew when needed, with the same result.
     """
 
     def __init__(self, runtime: LlamaRuntime, max_cells: int = 32768) -> None:
@@ -77,9 +79,10 @@ class LlamaCppScorer:
         start = 0
         while start < min(len(alone), len(whole) - 1) and alone[start] == whole[start]:
             start += 1
-        if start == 0:
+        beginning = self.runtime.beginning
+        if not beginning and start == 0:
             raise CannotScore("the context is part of the continuation's first token")
-        return whole, start
+        return beginning + whole, len(beginning) + start
 
     def self_test(self) -> None:
         likely, unlikely = (
@@ -138,22 +141,37 @@ class _GoalState:
     goal: Goal
     sequence: int = -1
     """Its llama.cpp sequence, or -1 where nothing is kept."""
-    kept: list[int] = field(default_factory=list)
+    kept: int = 0
+    """Tokens that its sequence holds: always a whole number of pieces."""
+    shares: bool = False
+    """Whether these begin with the start that all goals share."""
     scores: list[float] = field(default_factory=list)
 
 
 class LlamaCppSession:
     """The scoring session of one dialog; the tokens that count are the utterances' alone,
-    without the marker that ends the turn."""
+    without the marker that ends the turn.
+
+    llama.cpp rounds otherwise where a batch has another shape or other sequences' cells lie
+    between, which on 4-bit weights grows to 0.4 nats an utterance. So each goal has cells of its
+    own and is read in pieces that depend on its dialog alone: the start that all goals share,
+    then each turn up to the end of its utterance. Scores are then the same whatever was kept,
+    and whichever other goals there are.
+    """
 
     def __init__(self, runtime: LlamaRuntime, max_cells: int) -> None:
         self.runtime = runtime
-        self.max_cells = min(max_cells, runtime.trained_context * MAX_SEQUENCES)
+        self.max_cells = max_cells
         self.tokens_scored = 0
         self.tokens_reused = 0
         self._states: dict[str, _GoalState] = {}
         self._dialog: list[tuple[str, str]] = []
         self._context: LlamaContext | None = None
+        unspecified, other = (
+            runtime.chat_tokens(role_play(goal, []), add_assistant=False)[0]
+            for goal in (unspecified_goal(), Goal("other", "other"))
+        )
+        self._shared = unspecified[: _common(unspecified, other)]
 
     def close(self) -> None:
         if self._context is not None:
@@ -180,145 +198,130 @@ class LlamaCppSession:
         self, cancel: threading.Event | None = None
     ) -> dict[str, tuple[float, ...]]:
         waiting = [s for s in self._states.values() if len(s.scores) < len(self._dialog)]
-        while waiting:
-            group, waiting = self._next_group(waiting)
-            self._score(group, cancel)
+        layouts = {id(state): self._layout(state.goal) for state in waiting}
+        longest = max((len(tokens) for tokens, _ in layouts.values()), default=0)
+        if longest:
+            self._make_room(longest)
+        # Those that are held go first: once they are scored, their place can be given away.
+        for state in sorted(waiting, key=lambda s: s.sequence < 0):
+            self._score(state, *layouts[id(state)], cancel)
         return {goal_id: tuple(state.scores) for goal_id, state in self._states.items()}
 
     # Room.
 
-    def _next_group(
-        self, waiting: list[_GoalState]
-    ) -> tuple[list[tuple[_GoalState, list[int], list[tuple[int, int]]]], list[_GoalState]]:
-        """As many goals as there is room for, with their tokens and utterances' spans."""
-        group: list[tuple[_GoalState, list[int], list[tuple[int, int]]]] = []
-        needed = 0
-        for i, state in enumerate(waiting):
-            tokens, spans = self._tokens(state.goal)
-            if len(tokens) > min(self.max_cells, self.runtime.trained_context):
-                raise ModelError(
-                    f"the dialog has {len(tokens)} tokens, more than {self.runtime.path.name} "
-                    "can hold: begin a new session with reset_session"
-                )
-            if group and (needed + len(tokens) > self.max_cells or len(group) == MAX_SEQUENCES):
-                self._make_room(needed, [s for s, _, _ in group])
-                return group, waiting[i:]
-            group.append((state, tokens, spans))
-            needed += len(tokens)
-        self._make_room(needed, [state for state, _, _ in group])
-        return group, []
-
-    def _make_room(self, needed: int, group: list[_GoalState]) -> None:
-        """A context with room for the group, and a sequence for each goal in it."""
-        names = {id(state) for state in group}
-        others = [s for s in self._states.values() if s.sequence >= 0 and id(s) not in names]
-        total = needed + sum(len(state.kept) for state in others)
-        if self._context is None or (
-            total > self._context.cells and self._context.cells < self.max_cells
-        ):
-            # Growing costs a reading of everything once; doubling keeps it rare.
-            cells = FIRST_CELLS
-            while cells < min(total, self.max_cells):
-                cells *= 2
-            self._new_context(min(cells, self.max_cells))
-            return
-        free = self._context.cells - total
-        used = {s.sequence for s in self._states.values()}
-        lacking = sum(s.sequence < 0 for s in group) - (MAX_SEQUENCES - len(used - {-1}))
-        for state in others:
-            if free >= 0 and lacking <= 0:
-                break
-            free += len(state.kept)
-            lacking -= 1
-            self._drop(state)
-
-    def _new_context(self, cells: int) -> None:
+    def _make_room(self, longest: int) -> None:
+        """A context with room for dialogs of ``longest`` tokens, and as many as can be held."""
+        limit = min(self.max_cells, self.runtime.trained_context)
+        if longest > limit:
+            raise ModelError(
+                f"the dialog has {longest} tokens, more than the {limit} that "
+                f"{self.runtime.path.name} can hold: begin a new session with reset_session"
+            )
+        room, sequences = FIRST_ROOM, FIRST_SEQUENCES
         if self._context is not None:
+            room, sequences = self._context.room, self._context.sequences
+        # Growing costs a reading of everything once; large steps keep it rare.
+        while room < longest:
+            room += room // 2
+        while sequences < len(self._states):
+            sequences *= 2
+        room = min(room, limit)
+        sequences = max(1, min(sequences, MAX_SEQUENCES, self.max_cells // room))
+        if self._context is not None:
+            if (room, sequences) == (self._context.room, self._context.sequences):
+                return
             self._context.close()
+            self._context = None
         for state in self._states.values():
-            state.sequence = -1
-            state.kept = []
-        self._context = self.runtime.context(cells, MAX_SEQUENCES)
+            state.sequence, state.kept = -1, 0
+        self._context = self.runtime.context(room, sequences)
+
+    def _place(self, state: _GoalState) -> None:
+        """Give the goal a sequence, if need be that of the least likely goal."""
+        assert self._context is not None
+        held = [s for s in self._states.values() if s.sequence >= 0]
+        if len(held) == self._context.sequences:
+            self._drop(min(held, key=lambda s: (len(s.scores), sum(s.scores))))
+        used = {s.sequence for s in self._states.values()}
+        state.sequence = next(i for i in range(self._context.sequences) if i not in used)
+        state.kept = 0
 
     def _drop(self, state: _GoalState) -> None:
         if state.sequence >= 0 and self._context is not None:
             self._context.forget(state.sequence)
-        state.sequence = -1
-        state.kept = []
+        state.sequence, state.kept = -1, 0
 
     # Reading.
 
-    def _tokens(self, goal: Goal) -> tuple[list[int], list[tuple[int, int]]]:
+    def _layout(self, goal: Goal) -> tuple[list[int], list[tuple[int, int]]]:
+        """The goal's chat up to the end of the last utterance, and the utterances' spans."""
         tokens, spans = self.runtime.chat_tokens(role_play(goal, self._dialog), add_assistant=False)
         utterances = [spans[utterance_message(i)] for i in range(len(self._dialog))]
-        # What follows the last utterance is read only once there is more dialog.
         return tokens[: utterances[-1][1]], utterances
 
     def _score(
         self,
-        group: list[tuple[_GoalState, list[int], list[tuple[int, int]]]],
+        state: _GoalState,
+        tokens: list[int],
+        utterances: list[tuple[int, int]],
         cancel: threading.Event | None,
     ) -> None:
-        assert self._context is not None
-        batch: list[BatchToken] = []
-        targets: list[tuple[_GoalState, int, int]] = []
-        values: dict[tuple[str, int], list[float]] = {}
-        starts: list[int] = []
-        for state, tokens, spans in group:
-            done = len(state.scores)
-            first_wanted = spans[done][0] - 1
-            start = min(self._prepare(state, tokens), first_wanted)
-            self._context.forget(state.sequence, start)
-            state.kept = state.kept[:start]
-            starts.append(start)
-            wanted = {
-                p: turn
-                for turn in range(done, len(spans))
-                for p in range(spans[turn][0], spans[turn][1])
-            }
-            for position in range(start, len(tokens)):
-                turn = wanted.get(position + 1, -1)
-                batch.append(
-                    BatchToken(tokens[position], position, state.sequence, logits=turn >= 0)
-                )
-                target = tokens[position + 1] if turn >= 0 else -1
-                targets.append((state, turn, target))
-            for turn in range(done, len(spans)):
-                values[state.goal.id, turn] = []
+        if state.sequence < 0:
+            self._place(state)
+        scores = list(state.scores)
         try:
-            for index, logits in self._context.read(batch, cancel):
-                state, turn, target = targets[index]
-                values[state.goal.id, turn].append(log_probability(logits, target))
+            state.shares = tokens[: len(self._shared)] == self._shared
+            if state.shares and not state.kept:
+                self._read_shared(state, cancel)
+            self.tokens_reused += state.kept
+            for turn, (start, end) in enumerate(utterances):
+                if end <= state.kept:
+                    continue
+                known = turn < len(state.scores)
+                values = self._read(state, tokens[:end], end if known else start, cancel)
+                if not known:
+                    scores.append(float(np.sum(values)))
         except BaseException:
-            # Which sequences hold what is not worth finding out: they are read anew.
-            for state, _, _ in group:
-                self._drop(state)
+            # How far llama.cpp came is not worth finding out: this goal is read anew.
+            self._drop(state)
             raise
-        self.tokens_scored += len(batch)
-        self.tokens_reused += sum(starts)
-        for state, tokens, spans in group:
-            state.kept = list(tokens)
-            for turn in range(len(state.scores), len(spans)):
-                state.scores.append(float(np.sum(values[state.goal.id, turn])))
+        state.scores = scores
 
-    def _prepare(self, state: _GoalState, tokens: list[int]) -> int:
-        """Give the goal a sequence with what is known of its start; how much that is."""
+    def _read_shared(self, state: _GoalState, cancel: threading.Event | None) -> None:
+        """Give the goal the start that all share: from one that has it, else by reading."""
         assert self._context is not None
-        if state.sequence >= 0:
-            return _common(state.kept, tokens)
-        used = {s.sequence for s in self._states.values()}
-        state.sequence = next(i for i in range(MAX_SEQUENCES) if i not in used)
-        others = [s for s in self._states.values() if s.kept and s.sequence >= 0]
-        best = max(others, key=lambda s: _common(s.kept, tokens), default=None)
-        if best is None:
-            return 0
-        shared = _common(best.kept, tokens)
-        self._context.copy(best.sequence, state.sequence, shared)
-        state.kept = list(tokens[:shared])
-        return shared
+        end = len(self._shared)
+        source = next((s for s in self._states.values() if s.shares and s.kept > end), None)
+        if source is None:
+            self._read(state, self._shared, end, cancel)
+        else:
+            self._context.copy(source.sequence, state.sequence, end)
+            state.kept = end
+
+    def _read(
+        self,
+        state: _GoalState,
+        tokens: list[int],
+        first: int,
+        cancel: threading.Event | None,
+    ) -> list[float]:
+        """Read what is new of ``tokens``; the log-probability of each token from ``first`` on."""
+        assert self._context is not None
+        start, end = state.kept, len(tokens)
+        batch = [
+            BatchToken(tokens[p], p, state.sequence, logits=first <= p + 1 < end)
+            for p in range(start, end)
+        ]
+        values = [
+            log_probability(logits, tokens[start + index + 1])
+            for index, logits in self._context.read(batch, cancel)
+        ]
+        self.tokens_scored += len(batch)
+        state.kept = end
+        return values
 
 
-def _common(first: Iterable[int], second: Iterable[int]) -> int:
+def _common(first: Sequence[int], second: Sequence[int]) -> int:
     """Length of the common start."""
     count = 0
     for a, b in zip(first, second, strict=False):

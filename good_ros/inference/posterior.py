@@ -21,9 +21,11 @@ EVIDENCE = ("dialog", "last_turn")
 def log_priors(weights: Sequence[float]) -> npt.NDArray[np.float64]:
     """Normalised log-priors in nats, shape (goals,), of weights above 0.
 
-    Raises ValueError for a weight that is 0, negative or not finite.
+    Raises ValueError for no weight at all and for one that is 0, negative or not finite.
     """
     values = np.asarray(weights, dtype=np.float64)
+    if not values.size:
+        raise ValueError("a belief needs at least one goal: add one to the goal set")
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise ValueError("every goal's prior must be a finite weight above 0")
     logs = np.log(values)
@@ -39,7 +41,8 @@ def evidence_of(
     """What one goal's per-turn log-likelihoods (nats, oldest first) count in all.
 
     ``evidence`` is ``dialog`` for every turn, or ``last_turn`` for the reading in which each
-    round is judged on its own (the paper's experiments). Raises ValueError for another word.
+    round is judged on its own (the paper's experiments). A turn whose factor is 0 counts
+    nothing, even where it was impossible (-inf). Raises ValueError for another word.
     """
     if evidence not in EVIDENCE:
         raise ValueError(f"evidence is {evidence!r}; it must be one of {', '.join(EVIDENCE)}")
@@ -47,9 +50,11 @@ def evidence_of(
     if values.size == 0:
         return 0.0
     if evidence == "last_turn":
-        return float(temper * values[-1])
+        values = values[-1:]
     ages = np.arange(values.size - 1, -1, -1)
-    return float(temper * np.sum(values * np.power(float(forgetting), ages)))
+    factors = temper * np.power(float(forgetting), ages)
+    counted = factors > 0
+    return float(np.sum(factors[counted] * values[counted]))
 
 
 def posterior(
@@ -58,10 +63,10 @@ def posterior(
     """Probabilities, shape (goals,), that sum to 1.
 
     An impossible utterance (-inf) under some goals rules those out; where it is impossible
-    under every goal, or an entry is NaN for every goal, nothing was learnt and the prior
-    stands. A NaN counts as -inf.
+    under every goal, nothing was learnt and the prior stands. NaN and +inf are no
+    log-probabilities and count as -inf.
     """
-    evidence = np.where(np.isnan(log_evidence), -np.inf, log_evidence)
+    evidence = np.where(np.isfinite(log_evidence), log_evidence, -np.inf)
     if not np.isfinite(evidence).any():
         evidence = np.zeros_like(evidence)
     joint = log_prior + evidence

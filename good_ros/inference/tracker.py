@@ -7,6 +7,7 @@ import time
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
+from good_ros.core.errors import ModelCancelled
 from good_ros.core.goals import GoalSet
 from good_ros.inference.posterior import make_belief
 from good_ros.inference.scorer import Scorer, ScoringSession
@@ -33,8 +34,16 @@ class BeliefTracker:
         self._session: ScoringSession | None = None
         self._said: list[tuple[str, str]] = []
         self._session_id = ""
+        self._use = threading.Lock()
+        self._closed = False
 
     def close(self) -> None:
+        """Free the session, once an update that is under way in another thread has ended."""
+        with self._use:
+            self._closed = True
+            self._end_session()
+
+    def _end_session(self) -> None:
         if self._session is not None:
             self._session.close()
             self._session = None
@@ -49,6 +58,18 @@ class BeliefTracker:
         the next call then gives the right belief all the same.
         """
         began = time.monotonic()
+        with self._use:
+            if self._closed:
+                raise ModelCancelled(f"{self.scorer.model_name} was closed")
+            return self._update(transcript, goals, cancel, began)
+
+    def _update(
+        self,
+        transcript: Transcript,
+        goals: GoalSet,
+        cancel: threading.Event | None,
+        began: float,
+    ) -> Belief:
         session = self._session_for(transcript)
         scored, reused = session.tokens_scored, session.tokens_reused
         session.set_goals(goals.goals)
@@ -74,7 +95,7 @@ class BeliefTracker:
             or self._session_id != transcript.session_id
             or said[: len(self._said)] != self._said
         ):
-            self.close()
+            self._end_session()
             self._session = self.scorer.session()
             self._session_id = transcript.session_id
         for question, utterance in said[len(self._said) :]:

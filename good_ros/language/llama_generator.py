@@ -16,6 +16,8 @@ from good_ros.core.errors import ModelCancelled, ModelError, ModelTimeout
 from good_ros.language.generator import Message, Reply, Sampling
 from good_ros.language.llama_runtime import BatchToken, LlamaContext, LlamaRuntime
 
+PIECE_TOKENS = 64
+"""Tokens of a prompt that are read in one call, after which a deadline is looked at."""
 SHORTLIST = 64
 """Tokens that the grammar is asked about before it is asked about the whole vocabulary."""
 
@@ -23,8 +25,9 @@ SHORTLIST = 64
 class LlamaGenerator:
     """Writes replies by the model's chat template; JSON schemas are enforced by a grammar.
 
-    The start of a prompt that equals the last one's is not read again. Not thread-safe: one
-    for each node.
+    The start of a prompt that equals the last one's is not read again, in whole pieces: llama.cpp
+    rounds otherwise where a batch has another shape, and a reply must not depend on what came
+    before. One for each node: calls wait for one another.
     """
 
     def __init__(self, runtime: LlamaRuntime, context_tokens: int = 4096) -> None:
@@ -33,12 +36,21 @@ class LlamaGenerator:
         self.context_tokens = context_tokens
         self._context: LlamaContext | None = None
         self._kept: list[int] = []
+        self._whole = 0
+        """Tokens at the start of ``_kept`` that were read in whole pieces."""
+        self._use = threading.Lock()
+        self._closed = False
 
     def close(self) -> None:
-        if self._context is not None:
-            self._context.close()
-            self._context = None
-        self.runtime.close()
+        """Free what is held, once a reply that is being written has ended."""
+        with self._use:
+            if self._closed:
+                return
+            self._closed = True
+            if self._context is not None:
+                self._context.close()
+                self._context = None
+            self.runtime.close()
 
     def generate(
         self,
@@ -47,6 +59,19 @@ class LlamaGenerator:
         json_schema: Mapping[str, Any] | None = None,
         deadline_s: float | None = None,
         cancel: threading.Event | None = None,
+    ) -> Reply:
+        with self._use:
+            if self._closed:
+                raise ModelCancelled(f"{self.model_name} was closed")
+            return self._generate(messages, sampling, json_schema, deadline_s, cancel)
+
+    def _generate(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        json_schema: Mapping[str, Any] | None,
+        deadline_s: float | None,
+        cancel: threading.Event | None,
     ) -> Reply:
         began = time.monotonic()
         tokens, _ = self.runtime.chat_tokens(messages, add_assistant=True)
@@ -98,15 +123,17 @@ class LlamaGenerator:
             self._context = self.runtime.context(self.context_tokens)
         # The last token is always read again: its output is what the reply starts from.
         same = 0
-        limit = min(len(tokens) - 1, len(self._kept))
+        limit = min(len(tokens) - 1, len(self._kept), self._whole)
         while same < limit and tokens[same] == self._kept[same]:
             same += 1
+        same -= same % PIECE_TOKENS
         self._context.forget(0, same)
         self._kept = self._kept[:same]
-        rest = tokens[same:]
-        for start in range(0, len(rest), 64):
+        self._whole = same
+        for start in range(same, len(tokens), PIECE_TOKENS):
             check()
-            logits = self._read(rest[start : start + 64])
+            logits = self._read(tokens[start : start + PIECE_TOKENS])
+            self._whole = len(self._kept) - len(self._kept) % PIECE_TOKENS
         return logits
 
     def _read(self, tokens: Sequence[int]) -> npt.NDArray[np.float32]:

@@ -78,14 +78,23 @@ class LlamaRuntime:
         self.vocabulary_size = int(self.lib.llama_vocab_n_tokens(self.vocab))
         self.template = self.lib.llama_model_chat_template(self.model, None)
         self.trained_context = int(self.lib.llama_model_n_ctx_train(self.model))
+        self.beginning: list[int] = []
+        """The token that every text begins with, for models that were trained so."""
+        if self.lib.llama_vocab_get_add_bos(self.vocab):
+            self.beginning = [int(self.lib.llama_vocab_bos(self.vocab))]
 
     def close(self) -> None:
-        """Give the model back; the weights go with the last user."""
+        """Give the model back; the weights go with the last user or context."""
         with _registry_lock:
             self.users -= 1
             if self.users == 0:
                 _registry.pop(self.path, None)
                 self.lib.llama_model_free(self.model)
+
+    def hold(self) -> None:
+        """Keep the weights until one more ``close``."""
+        with _registry_lock:
+            self.users += 1
 
     def tokenize(self, text: str, special: bool = False) -> list[int]:
         """Tokens of ``text``; markers such as an end of turn are read as such only where
@@ -132,6 +141,10 @@ class LlamaRuntime:
             tokens += self.tokenize(message.content)
             spans.append((start, len(tokens)))
         tokens += self.tokenize(text, special=True)
+        shift = len(self.beginning)
+        if shift and tokens[:shift] != self.beginning:
+            tokens = self.beginning + tokens
+            spans = [(start + shift, end + shift) for start, end in spans]
         return tokens, spans
 
     def _apply_template(self, messages: Sequence[Message], add_assistant: bool) -> str:
@@ -139,18 +152,21 @@ class LlamaRuntime:
         for slot, message in zip(array, messages, strict=True):
             slot.role = message.role.encode()
             slot.content = message.content.encode()
-        size = 4096 + sum(len(m.content) for m in messages)
-        buffer = ctypes.create_string_buffer(size)
-        count = self.lib.llama_chat_apply_template(
-            self.template, array, len(messages), add_assistant, buffer, size
-        )
-        if not 0 <= count <= size:
-            raise ModelError(f"llama.cpp does not know the chat template of {self.path.name}")
-        return buffer.raw[:count].decode()
+        size = 4096
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            count = self.lib.llama_chat_apply_template(
+                self.template, array, len(messages), add_assistant, buffer, size
+            )
+            if count < 0:
+                raise ModelError(f"llama.cpp does not know the chat template of {self.path.name}")
+            if count <= size:
+                return buffer.raw[:count].decode()
+            size = count
 
-    def context(self, cells: int, sequences: int = 1) -> LlamaContext:
-        """A new context that holds ``cells`` tokens in all over ``sequences`` sequences."""
-        return LlamaContext(self, cells, sequences)
+    def context(self, room: int, sequences: int = 1) -> LlamaContext:
+        """A new context with room for ``room`` tokens in each of ``sequences`` sequences."""
+        return LlamaContext(self, room, sequences)
 
 
 @dataclass(frozen=True)
@@ -166,25 +182,27 @@ class BatchToken:
 class LlamaContext:
     """Keys and values of some sequences; not thread-safe."""
 
-    def __init__(self, runtime: LlamaRuntime, cells: int, sequences: int) -> None:
+    def __init__(self, runtime: LlamaRuntime, room: int, sequences: int) -> None:
         self.runtime = runtime
         lib = runtime.lib
         parameters = lib.llama_context_default_params()
-        parameters.n_ctx = cells
+        parameters.n_ctx = room * sequences
         parameters.n_batch = CHUNK_TOKENS
         parameters.n_ubatch = CHUNK_TOKENS
         parameters.n_seq_max = sequences
         parameters.n_threads = runtime.threads
         parameters.n_threads_batch = runtime.threads
-        parameters.kv_unified = True
+        # Cells apart: attention then costs, and rounds by, what one's own sequence holds.
+        parameters.kv_unified = False
         parameters.no_perf = True
         self.handle = lib.llama_init_from_model(runtime.model, parameters)
         if not self.handle:
             raise ModelError(
-                f"no context of {cells} tokens could be made for {runtime.path.name}: "
+                f"no context of {room * sequences} tokens could be made for {runtime.path.name}: "
                 "memory may be short"
             )
-        self.cells = cells
+        runtime.hold()
+        self.room = room
         self.sequences = sequences
         self._memory = lib.llama_get_memory(self.handle)
         self._batch = lib.llama_batch_init(CHUNK_TOKENS, 0, 1)
@@ -194,6 +212,7 @@ class LlamaContext:
             self.runtime.lib.llama_batch_free(self._batch)
             self.runtime.lib.llama_free(self.handle)
             self.handle = None
+            self.runtime.close()
 
     def forget(self, sequence: int, start: int = 0) -> None:
         """Drop what is kept of a sequence from a position on."""
@@ -201,9 +220,11 @@ class LlamaContext:
             self.runtime.lib.llama_memory_seq_rm(self._memory, sequence, start, -1)
 
     def copy(self, source: int, target: int, end: int) -> None:
-        """Let ``target`` share the first ``end`` positions of ``source``."""
+        """Make ``target`` the first ``end`` positions of ``source``, in place of what it was."""
         with self.runtime.lock:
-            self.runtime.lib.llama_memory_seq_cp(self._memory, source, target, 0, end)
+            # llama.cpp copies whole sequences only.
+            self.runtime.lib.llama_memory_seq_cp(self._memory, source, target, -1, -1)
+            self.runtime.lib.llama_memory_seq_rm(self._memory, target, end, -1)
 
     def read(
         self, tokens: Sequence[BatchToken], cancel: threading.Event | None = None

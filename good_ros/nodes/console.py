@@ -24,6 +24,9 @@ from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
 from good_ros.view import belief_panel, status_lines
 
 SEND_S = 0.1
+SETTLE_S = 1.0
+"""How long a match with dialog is let settle: a publisher knows of it before the subscription
+does, and what is published in between is lost on a best-effort subscription."""
 
 
 class ConsoleNode(Node):
@@ -39,6 +42,7 @@ class ConsoleNode(Node):
         self._status_shown: tuple[str, int, int] | None = None
         self._settled_turn = 0
         self._count = 0
+        self._matched_s = 0.0
         self._typed: deque[str] = deque()
         self.create_timer(SEND_S, self._send_typed)
         self._goodbye = ""
@@ -67,7 +71,9 @@ class ConsoleNode(Node):
         self._typed.append(text)
 
     def _send_typed(self) -> None:
-        while self._typed and self.utterance.get_subscription_count():
+        matched = self.utterance.get_subscription_count() > 0
+        self._matched_s = self._matched_s + SEND_S if matched else 0.0
+        while self._typed and self._matched_s >= SETTLE_S:
             self._send(self._typed.popleft())
 
     def _send(self, text: str) -> None:

@@ -114,6 +114,23 @@ def test_nan_rules_out_and_never_spreads():
     assert posterior(log_priors([1.0, 1.0]), np.array([math.nan, -3.0])) == pytest.approx([0, 1])
 
 
+def test_no_more_than_certain_is_possible():
+    assert posterior(log_priors([1.0, 1.0]), np.array([math.inf, -3.0])) == pytest.approx([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("factors", "expected"),
+    [({"temper": 0.0}, 0.0), ({"forgetting": 0.0}, -2.0), ({"evidence": "last_turn"}, -2.0)],
+)
+def test_what_counts_nothing_may_even_be_impossible(factors, expected):
+    assert evidence_of([-math.inf, -2.0], **factors) == expected
+
+
+def test_a_belief_over_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least one goal"):
+        make_belief(GoalSet("s", 1, 1, ()), 1, {})
+
+
 def test_the_last_utterance_is_told_apart():
     belief = make_belief(goal_set(1), 2, {"g0": [-1.0, -9.0]})
     assert (belief.top.log_likelihood, belief.top.last_log_likelihood) == (-10.0, -9.0)

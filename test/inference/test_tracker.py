@@ -3,7 +3,7 @@
 import pytest
 
 from good_ros.core.dialog import Transcript, Turn
-from good_ros.core.errors import ModelError
+from good_ros.core.errors import ModelCancelled, ModelError
 from good_ros.core.goals import UNSPECIFIED_TEXT, Goal, GoalSet, unspecified_goal
 from good_ros.inference.scripted_scorer import ScriptedScorer
 from good_ros.inference.tracker import BeliefTracker
@@ -72,3 +72,10 @@ def test_a_failure_leaves_the_next_call_right():
         transcript("hot", "cold"), goals("tea", "ice", turn=2)
     )
     assert probabilities(belief) == pytest.approx(probabilities(whole))
+
+
+def test_a_closed_tracker_scores_no_more():
+    tracker = BeliefTracker(ScriptedScorer(TABLE))
+    tracker.close()
+    with pytest.raises(ModelCancelled):
+        tracker.update(transcript("hot"), goals("tea"))

@@ -8,7 +8,7 @@ import pytest
 from good_ros.core.errors import ModelCancelled, ModelError, ModelTimeout
 from good_ros.language.backends import make_generator
 from good_ros.language.generator import Message, Sampling
-from good_ros.language.llama_generator import LlamaGenerator
+from good_ros.language.llama_generator import PIECE_TOKENS, LlamaGenerator
 from good_ros.language.llama_runtime import load_runtime
 
 pytestmark = pytest.mark.model
@@ -53,13 +53,14 @@ def test_a_schema_cannot_be_left(generator, temperature):
 def test_a_prompt_that_begins_like_the_last_one_gives_the_same_reply(
     generator, small_model, monkeypatch
 ):
-    longer = [*ASK[:1], Message("user", "Name two fruits. Then stop.")]
-    generator.generate(ASK, Sampling(8))
+    start = [Message("system", "You are brief. " * 20)]
+    longer = [*start, Message("user", "Name two fruits. Then stop.")]
+    generator.generate([*start, ASK[1]], Sampling(8))
     read = []
     inner = generator._read
     monkeypatch.setattr(generator, "_read", lambda tokens: read.extend(tokens) or inner(tokens))
     reused = generator.generate(longer, Sampling(8))
-    assert len(read) - reused.tokens_out < reused.tokens_in / 2
+    assert len(read) - reused.tokens_out == reused.tokens_in - PIECE_TOKENS
     fresh = LlamaGenerator(load_runtime(small_model))
     assert fresh.generate(longer, Sampling(8)).text == reused.text
     fresh.close()
@@ -115,3 +116,11 @@ def test_a_model_parameter_finds_it(small_model):
         generator = make_generator(model)
         assert generator.model_name == small_model.stem
         generator.close()
+
+
+def test_a_closed_generator_writes_no_more(small_model):
+    generator = LlamaGenerator(load_runtime(small_model))
+    generator.close()
+    generator.close()
+    with pytest.raises(ModelCancelled):
+        generator.generate(ASK, Sampling(8))

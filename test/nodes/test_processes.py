@@ -87,8 +87,9 @@ def processes(ros_domain, small_model, tmp_path):
 def test_plain_text_from_another_process_is_answered_with_a_settled_belief(processes):
     processes.start("good", "up", "--model", "small", "--sessions", str(processes.folder))
     probe = processes.probe
-    processes.wait(lambda: probe.asked(1), "the first question")
+    # There before the question is made, so that both sides know of each other by then.
     publisher = probe.create_publisher(String, "speech_text", SPEECH_OUT)
+    processes.wait(lambda: probe.asked(1), "the first question")
     processes.wait(lambda: publisher.get_subscription_count() == 1, "the match with dialog")
     publisher.publish(String(data="Please put the bread and the tomato in the fridge."))
     processes.wait(lambda: bool(probe.settled()), "the settled belief")
