@@ -11,6 +11,7 @@ import yaml
 
 from good_ros.core.errors import InputError
 from good_ros.core.resources import config_folder
+from good_ros.worlds.predicates import explain
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
 
@@ -40,19 +41,30 @@ def profile_names() -> list[str]:
 def load_profile(name: str) -> Profile:
     """The profile of a name in ``config/profiles``, or of a path to a YAML file.
 
-    Raises InputError where there is none, or a field is missing or unknown.
+    Raises InputError where there is none, a field is missing, unknown or not of its form, or a
+    condition is no predicate.
     """
     path = Path(name).expanduser()
     if path.suffix not in (".yaml", ".yml"):
         path = config_folder() / "profiles" / f"{name}.yaml"
     try:
-        data = yaml.safe_load(path.read_text())
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
             f"there is no profile {name!r}; there are {', '.join(profile_names())}"
         ) from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not YAML: {error}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, Mapping) or set(data) != set(FIELDS):
         raise InputError(f"{path} must have the fields {', '.join(FIELDS)} and no others")
+    for field in FIELDS:
+        if field != "conditions" and not (isinstance(data[field], str) and data[field].strip()):
+            raise InputError(f"{path}: {field} must be a text")
+    if not isinstance(data["conditions"], list) or not data["conditions"]:
+        raise InputError(f"{path}: conditions must be a list of predicates, at least one")
+    for condition in data["conditions"]:
+        try:
+            explain(condition)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
     return Profile(**{**data, "conditions": tuple(data["conditions"])})

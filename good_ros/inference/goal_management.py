@@ -23,11 +23,16 @@ from good_ros.core.goals import (
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
+from good_ros.language.wording import control_character, plain
 
 MAX_GOAL_CHARS = 120
 PROPOSED_AT_ONCE = 3
 PROPOSAL_TOKENS = 120
-REMOVAL_TOKENS = 32
+FITS = "fits"
+REASONS = {
+    "against": (RemovalReason.MODEL, "goes against what was said"),
+    "unsafe": (RemovalReason.UNSAFE, "would harm people or things"),
+}
 
 Generate = Callable[[Sequence[Message], int, Mapping[str, Any]], Any]
 """(messages, most tokens, JSON schema) to the parsed reply."""
@@ -46,14 +51,13 @@ class GoalManager:
     def __init__(self, n_least_likely: int = 3, max_goals: int = 8) -> None:
         self.n_least_likely = n_least_likely
         self.max_goals = max_goals
-        self._least_likely_id = ""
-        self._least_likely_rounds = 0
-        self._last_number = 0
+        self.reset()
 
     def reset(self) -> None:
         """A new session begins."""
         self._least_likely_id = ""
         self._least_likely_rounds = 0
+        self._counted_turn = 0
         self._last_number = 0
 
     def edit(
@@ -93,7 +97,8 @@ class GoalManager:
         added: list[Goal] = []
         if nothing_explains(belief):
             added = self._proposals(belief, goals, transcript, task, scene, generate)
-        room = self.max_goals - len(added)
+        pinned = sum(g.pinned and not g.is_unspecified for g in goals)
+        room = self.max_goals - len(added) - pinned
         over = [g for g in goals if not g.is_unspecified and not g.pinned][max(room, 0) :]
         removed += [
             GoalRemoval(g, RemovalReason.OVER_CAP, f"more than {self.max_goals} goals")
@@ -130,6 +135,8 @@ class GoalManager:
         texts = []
         for text in add:
             text = " ".join(text.split())
+            if found := control_character(text):
+                raise InputError(f"a goal cannot have the control character {found}")
             if not _plain(text) or len(text) > MAX_GOAL_CHARS:
                 raise InputError(f"a goal has 1 to {MAX_GOAL_CHARS} characters; this: {text!r}")
             if _plain(text) in known:
@@ -171,20 +178,32 @@ class GoalManager:
             candidates = [g for g in candidates if g.id != least.id]
         if not candidates:
             return removed
-        numbers = list(range(1, len(candidates) + 1))
-        schema = {"type": "array", "items": {"enum": numbers}, "maxItems": len(numbers)}
-        listed = "\n".join(f"{n}. {g.text}" for n, g in zip(numbers, candidates, strict=True))
+        # The likeliest goal is judged along, though it is kept: a model that finds fault with
+        # every goal, as the smallest ones do, is not believed.
+        leading = [h.goal for h in belief.hypotheses[:1] if not h.goal.is_unspecified]
+        texts = list(dict.fromkeys(g.text for g in (*leading, *candidates)))
+        schema = {
+            "type": "object",
+            "properties": {text: {"enum": [FITS, *REASONS]} for text in texts},
+            "required": texts,
+            "additionalProperties": False,
+        }
         messages = prompts.load("remove_goals").messages(
-            task=task, transcript=transcript.as_text(), goals=listed
+            task=task,
+            transcript=transcript.as_text(),
+            goals="\n".join(f"- {text}" for text in texts),
         )
+        # A token has no fewer than about three characters of such texts.
+        tokens = sum(len(text) // 3 + 10 for text in texts)
         try:
-            answer = generate(messages, REMOVAL_TOKENS, schema)
+            answer = generate(messages, tokens, schema)
         except MalformedReply:
             # No removal is the safe reading of an answer that cannot be read.
             return removed
-        for number in dict.fromkeys(answer):
-            goal = candidates[number - 1]
-            removed.append(GoalRemoval(goal, RemovalReason.MODEL, "does not fit what was said"))
+        if FITS in answer.values():
+            for goal in candidates:
+                if (verdict := answer[goal.text]) != FITS:
+                    removed.append(GoalRemoval(goal, *REASONS[verdict]))
         return removed
 
     def _least_likely_for_long(self, belief: Belief) -> Goal | None:
@@ -196,7 +215,10 @@ class GoalManager:
         last = goals[-1]
         if last.id != self._least_likely_id:
             self._least_likely_id, self._least_likely_rounds = last.id, 0
-        self._least_likely_rounds += 1
+        # A turn is edited anew where a person's edit came in between; it is one round still.
+        if belief.turn != self._counted_turn or not self._least_likely_rounds:
+            self._least_likely_rounds += 1
+        self._counted_turn = belief.turn
         if self._least_likely_rounds <= self.n_least_likely or last.pinned:
             return None
         return last
@@ -275,6 +297,5 @@ def _age(goal: Goal) -> tuple[bool, int, int, str]:
 
 
 def _plain(text: str) -> str:
-    """Words alone in lower case, without articles, to find goals that say the same."""
-    words = re.findall(r"[a-z0-9]+", text.lower())
-    return " ".join(word for word in words if word not in ("the", "a", "an"))
+    """The plain words without articles, to find goals that say the same."""
+    return " ".join(word for word in plain(text).split() if word not in ("the", "a", "an"))

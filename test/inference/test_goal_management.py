@@ -24,6 +24,14 @@ def texts(goals) -> list[str]:
     return [goal.text for goal in goals]
 
 
+def verdicts(**by_text: str) -> str:
+    return json.dumps(by_text)
+
+
+def all_fit(messages, schema) -> str:
+    return json.dumps(dict.fromkeys(schema["properties"], "fits"))
+
+
 def edit(manager, script, *goals, **keywords):
     return manager.edit(belief(*goals, **keywords), DIALOG, ScriptedGenerator(script), "help")
 
@@ -43,7 +51,7 @@ def test_the_first_turn_proposes_and_has_nothing_to_remove():
 
 
 def test_nothing_is_proposed_while_a_goal_leads():
-    edited = edit(GoalManager(), ["[]"], (TEA, 0.8), (ICE, 0.1), (UNSPECIFIED, 0.1))
+    edited = edit(GoalManager(), [all_fit], (TEA, 0.8), (ICE, 0.1), (UNSPECIFIED, 0.1))
     assert edited.added == ()
     assert edited.removed == ()
     assert edited.version == 5
@@ -73,7 +81,7 @@ def test_a_prior_counts_when_the_last_utterance_is_judged():
 
 def test_what_says_the_same_is_not_added_again():
     reply = json.dumps(["The tea", "a TEA.", "a bath"])
-    edited = edit(GoalManager(), ["[]", reply], (UNSPECIFIED, 0.9), (TEA, 0.1))
+    edited = edit(GoalManager(), [all_fit, reply], (UNSPECIFIED, 0.9), (TEA, 0.1))
     assert texts(edited.added) == ["a bath"]
 
 
@@ -83,16 +91,25 @@ def test_that_it_is_wanted_is_left_out_of_a_goal():
     assert texts(edited.added)[0] == "the cup put in the sink"
 
 
-def test_the_model_removes_by_number_but_never_the_likeliest():
-    generator = ScriptedGenerator(["[2]"])
+def test_the_model_removes_by_verdict_but_never_the_likeliest():
+    generator = ScriptedGenerator([verdicts(tea="against", ice="fits", soup="against")])
     edited = GoalManager().edit(
         belief((TEA, 0.7), (ICE, 0.2), (SOUP, 0.1)), DIALOG, generator, "help"
     )
     assert [(r.goal.id, r.reason) for r in edited.removed] == [("g3", RemovalReason.MODEL)]
     shown = generator.calls[0][-1].content
-    assert "1. ice" in shown
-    assert "2. soup" in shown
-    assert "tea" not in shown
+    assert "- tea\n- ice\n- soup\n" in shown
+
+
+def test_an_unsafe_goal_goes_for_that_reason():
+    script = [verdicts(tea="fits", ice="fits", soup="unsafe")]
+    edited = edit(GoalManager(), script, (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    assert [(r.goal.id, r.reason) for r in edited.removed] == [("g3", RemovalReason.UNSAFE)]
+
+
+def test_a_model_that_finds_fault_with_every_goal_is_not_believed():
+    script = [verdicts(tea="unsafe", ice="unsafe", soup="unsafe")]
+    assert edit(GoalManager(), script, (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1)).removed == ()
 
 
 def test_pinned_goals_are_kept_whatever_the_model_says():
@@ -120,32 +137,50 @@ def test_least_likely_for_more_than_n_rounds_goes():
     manager = GoalManager(n_least_likely=2)
     goals = ((TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
     for turn in (1, 2):
-        assert edit(manager, ["[]"], *goals, turn=turn).removed == ()
-    third = edit(manager, ["[]"], *goals, turn=3)
+        assert edit(manager, [all_fit], *goals, turn=turn).removed == ()
+    third = edit(manager, [all_fit], *goals, turn=3)
     assert [(r.goal.id, r.reason) for r in third.removed] == [("g3", RemovalReason.LEAST_LIKELY)]
 
 
 def test_coming_last_is_counted_in_a_row():
     manager = GoalManager(n_least_likely=1)
-    edit(manager, ["[]"], (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
-    edit(manager, ["[]"], (TEA, 0.7), (SOUP, 0.2), (ICE, 0.1))
-    again = edit(manager, ["[]"], (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    edit(manager, [all_fit], (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    edit(manager, [all_fit], (TEA, 0.7), (SOUP, 0.2), (ICE, 0.1))
+    again = edit(manager, [all_fit], (TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
     assert again.removed == ()
 
 
 def test_the_cap_drops_the_least_likely_for_new_ones():
     reply = json.dumps(["run a bath", "make bread", "cut cake"])
     edited = edit(
-        GoalManager(max_goals=4), ["[]", reply], (UNSPECIFIED, 0.5), (TEA, 0.3), (ICE, 0.2)
+        GoalManager(max_goals=4), [all_fit, reply], (UNSPECIFIED, 0.5), (TEA, 0.3), (ICE, 0.2)
     )
     assert texts(edited.goals) == ["Unspecified", "tea", "run a bath", "make bread", "cut cake"]
     assert [(r.goal.id, r.reason) for r in edited.removed] == [("g2", RemovalReason.OVER_CAP)]
 
 
+def test_pinned_goals_count_against_the_cap():
+    kept = [(Goal(f"g{i}", f"kept {i}", pinned=True), 0.1) for i in (1, 2)]
+    loose = [(Goal(f"g{i}", f"loose {i}"), 0.01 * i) for i in (3, 4)]
+    reply = json.dumps(["run a bath", "make bread", "cut cake"])
+    manager = GoalManager(max_goals=4)
+    edited = edit(manager, [all_fit, reply], (UNSPECIFIED, 0.5), *kept, *loose)
+    assert texts(edited.goals) == ["Unspecified", "kept 1", "kept 2", "run a bath", "make bread"]
+    assert {r.goal.id for r in edited.removed} == {"g3", "g4"}
+
+
+def test_a_turn_that_is_edited_again_is_one_round():
+    manager = GoalManager(n_least_likely=1)
+    goals = ((TEA, 0.7), (ICE, 0.2), (SOUP, 0.1))
+    for _ in range(3):
+        assert edit(manager, [all_fit], *goals, turn=1).removed == ()
+    assert [r.goal.id for r in edit(manager, [all_fit], *goals, turn=2).removed] == ["g3"]
+
+
 def test_ids_are_not_used_again_after_a_restart():
     high = Goal("g7", "tea")
     reply = json.dumps(["run a bath", "make bread", "cut cake"])
-    edited = edit(GoalManager(), ["[]", reply], (UNSPECIFIED, 0.9), (high, 0.1))
+    edited = edit(GoalManager(), [all_fit, reply], (UNSPECIFIED, 0.9), (high, 0.1))
     assert [g.id for g in edited.added] == ["g8", "g9", "g10"]
 
 
@@ -157,7 +192,7 @@ def test_ids_are_not_used_again_after_a_removal():
     kept = first.added[0]
     second = edit(
         manager,
-        ["[]", json.dumps(["dust shelf", "empty bin", "feed cat"])],
+        [all_fit, json.dumps(["dust shelf", "empty bin", "feed cat"])],
         (UNSPECIFIED, 0.9),
         (kept, 0.1),
     )
@@ -179,6 +214,12 @@ class TestPerson:
         assert edited.turn == self.goals.turn
         assert not manager.edit_by_person(edited, unpin=["g1"]).goals[1].pinned
 
+    def test_a_goal_may_be_in_any_script(self):
+        edited = GoalManager().edit_by_person(self.goals, add=["パンを冷蔵庫に入れる"])
+        assert edited.added[0].text == "パンを冷蔵庫に入れる"
+        with pytest.raises(InputError, match="already"):
+            GoalManager().edit_by_person(edited, add=["パンを冷蔵庫に入れる。"])
+
     @pytest.mark.parametrize(
         ("keywords", "match"),
         [
@@ -187,6 +228,7 @@ class TestPerson:
             ({"remove": ["unspecified"]}, "Unspecified"),
             ({"add": [""]}, "1 to"),
             ({"add": ["x" * 500]}, "1 to"),
+            ({"add": ["put\x1b[31m it"]}, r"U\+001B"),
             ({"add": ["Tea"]}, "already"),
             ({"add": ["a bath", "the bath"]}, "already"),
         ],

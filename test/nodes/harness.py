@@ -120,11 +120,16 @@ KNIFE = "the knife put in the sink"
 SAID = "The bread should be cold"
 
 
+def all_fit(messages: Sequence[Message], schema: Mapping[str, Any]) -> str:
+    """The model's verdict that no goal is to be removed."""
+    return json.dumps(dict.fromkeys(schema["properties"], "fits"))
+
+
 def bread_script() -> dict[str, list[Any]]:
     """One turn that puts the bread in the fridge, and the question of a second one."""
     return {
         "dialog": ["What should I move?", "And now?", "And then?"],
-        "goal_manager": [json.dumps([BREAD, KNIFE, "tea made"]), "[]", "[]"],
+        "goal_manager": [json.dumps([BREAD, KNIFE, "tea made"]), all_fit, all_fit],
         "executor": [json.dumps(["put Bread in Fridge"])],
     }
 

@@ -8,7 +8,9 @@ from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.household.changing import PIECES
 from good_ros.worlds.household.scenes import load_objects
 from good_ros.worlds.household.world import HouseholdWorld
+from good_ros.worlds.predicates import holds
 
+BREAD_IN_FRIDGE = {"in": ["Bread", "Fridge"]}
 POSE = {"x": 1.0, "y": 0.9, "z": -1.5, "rotation": 90, "horizon": 0, "standing": True}
 
 
@@ -148,6 +150,21 @@ class TestBreak:
         assert "EggCracked_1" in kitchen.names()
         assert "Egg" not in kitchen.names()
 
+    def test_what_is_in_hand_drops_its_contents_to_the_floor(self, kitchen):
+        kitchen.put("Apple", "Bowl")
+        kitchen.do("PickupObject", "Bowl")
+        kitchen.do("BreakObject", "Bowl")
+        views = {o.name: o for o in kitchen.world.observe()}
+        assert views["Apple"].inside == (views["Floor"].id,)
+        assert "on the floor: Apple" in kitchen.world.describe()
+
+    def test_an_egg_in_hand_leaves_the_hand(self, kitchen):
+        kitchen.do("PickupObject", "Egg")
+        kitchen.do("BreakObject", "Egg")
+        assert kitchen.world.state.held is None
+        assert "on the floor: EggCracked_1" in kitchen.world.describe()
+        kitchen.do("PickupObject", "Apple")
+
     def test_what_is_on_goes_off_and_stays_off(self):
         scene = next(
             f"FloorPlan{n}"
@@ -186,6 +203,13 @@ class TestDrop:
         assert kitchen.world.state.held is None
         assert "on the floor: Apple" in kitchen.world.describe()
 
+    def test_a_scene_without_a_floor_still_shows_it(self):
+        room = Room("FloorPlan_Train1_1")
+        name = next(o.name for o in room.world.observe() if "pickupable" in o.affordances)
+        room.do("PickupObject", name)
+        room.do("DropHandObject")
+        assert name in room.world.describe()
+
     def test_an_empty_hand(self, kitchen):
         assert kitchen.fails("DropHandObject") is ErrorCode.HAND_EMPTY
 
@@ -203,8 +227,14 @@ class TestTeleport:
         assert code is ErrorCode.INVALID_ACTION
         assert kitchen.world.state.agent == before
 
-    def test_what_is_no_pose(self, kitchen):
-        assert kitchen.fails("TeleportFull", "", "", "over there") is ErrorCode.INVALID_ACTION
+    @pytest.mark.parametrize("text", ["over there", "[1]", "3", "null", '"x y z"', ""])
+    def test_what_is_no_pose(self, kitchen, text):
+        assert kitchen.fails("TeleportFull", "", "", text) is ErrorCode.INVALID_ACTION
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf"), "far", None, []])
+    def test_a_place_that_is_no_number(self, kitchen, value):
+        code = kitchen.fails("TeleportFull", "", "", json.dumps({**POSE, "x": value}))
+        assert code is ErrorCode.INVALID_ACTION
 
 
 class TestWhatFollows:
@@ -252,6 +282,24 @@ class TestWhatFollows:
         kitchen.do("ToggleObjectOn", "CoffeeMachine")
         assert kitchen.state("Mug")["liquid"] == "coffee"
         assert kitchen.state("Mug")["temperature"] == "Hot"
+
+
+class TestPiecesStandForTheWhole:
+    """A condition on bread still means something once the bread is sliced."""
+
+    def test_some_pieces_are_not_all_of_it(self, kitchen):
+        kitchen.do("SliceObject", "Bread")
+        assert not holds(BREAD_IN_FRIDGE, kitchen.world.observe())
+        for number in range(1, PIECES):
+            kitchen.put(f"BreadSliced_{number}", "Fridge")
+            assert not holds(BREAD_IN_FRIDGE, kitchen.world.observe())
+        kitchen.put(f"BreadSliced_{PIECES}", "Fridge")
+        assert holds(BREAD_IN_FRIDGE, kitchen.world.observe())
+
+    def test_a_broken_egg(self, kitchen):
+        kitchen.put("Egg", "CounterTop_2")
+        kitchen.do("BreakObject", "Egg")
+        assert holds({"on": ["Egg", "CounterTop_2"]}, kitchen.world.observe())
 
 
 def test_what_changed_is_in_the_metadata(kitchen):

@@ -50,11 +50,36 @@ def test_predicates(predicate, true):
         ({"in": "Bread"}, "list of two"),
         ({"in": ["Bread", "Fridge"], "open": "Fridge"}, "one key"),
         ("Bread", "one key"),
+        ({"all": []}, "list of predicates"),
+        ({"all": 5}, "list of predicates"),
+        ({"any": {"held": "Mug"}}, "list of predicates"),
+        ({"toggled": ["Lamp", "no"]}, "true or false"),
+        ({"open": ["Fridge"]}, "name"),
+        ({"in": [["Bread"], "Fridge"]}, "name"),
     ],
 )
 def test_bad_predicates_are_named(predicate, match):
     with pytest.raises(InputError, match=match):
         holds(predicate, ROOM)
+
+
+@pytest.mark.parametrize("predicate", [{"under": 1}, {"all": []}, {"toggled": ["Lamp", "no"]}])
+def test_a_bad_predicate_is_not_put_in_words(predicate):
+    with pytest.raises(InputError):
+        explain(predicate)
+
+
+def test_of_several_one_in_pieces_counts_as_one():
+    room = [
+        ObjectView("f", "Fridge", "Fridge"),
+        ObjectView("b2", "Bread_2", "Bread", inside=("f",)),
+        ObjectView("s1", "Slice_1", "Slice", state={"piece_of": "Bread_1"}, inside=("f",)),
+        ObjectView("s2", "Slice_2", "Slice", state={"piece_of": "Bread_1"}),
+    ]
+    assert holds({"in": ["Bread", "Fridge"]}, room)
+    assert not holds({"in": ["each Bread", "Fridge"]}, room)
+    assert not holds({"in": ["Bread_1", "Fridge"]}, room)
+    assert not holds({"in": ["Bread", "Fridge"]}, [room[0], *room[2:]])
 
 
 def test_in_words():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.household.failures import (
     ActionFailed,
@@ -10,7 +12,7 @@ from good_ros.worlds.household.failures import (
     require_not,
     require_visible,
 )
-from good_ros.worlds.household.moving import Result, stand_at
+from good_ros.worlds.household.moving import Result, drop, stand_at
 from good_ros.worlds.household.state import LIQUIDS, SLICES, ObjectState, SceneState, spawn
 
 PIECES = 6
@@ -120,12 +122,17 @@ def break_object(state: SceneState, step: Step) -> Result:
     require_visible(state, target)
     require_not(target.is_broken, f"{target.name} is broken already")
     state = stand_at(state, target)
+    in_hand = state.held == target.id
     for content in state.contents.get(target.id, ()):
-        state = state.change(content, parent=target.parent)
+        state = drop(state, content) if in_hand else state.change(content, parent=target.parent)
     if target.is_toggled:
         state = _set_toggled(state, target, False)
     if target.type == "Egg":
-        state = spawn(state, target, SLICES["Egg"], 1).change(target.id, parent=None)
+        if in_hand:
+            # What is left of it cannot be held.
+            state = drop(replace(state, held=None), target.id)
+        state = spawn(state, state.objects[target.id], SLICES["Egg"], 1)
+        state = state.change(target.id, parent=None)
     return state.change(target.id, is_broken=True, liquid=""), f"{target.name} is broken"
 
 

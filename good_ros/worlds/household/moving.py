@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 from good_ros.core.plan import ErrorCode, Step
@@ -25,7 +26,10 @@ POSE_FIELDS = ("x", "y", "z", "rotation", "horizon", "standing")
 
 
 def stand_at(state: SceneState, target: ObjectState) -> SceneState:
-    """The robot teleports to where it can reach the object before each action (IV-B3)."""
+    """The robot teleports to where it can reach the object before each action (IV-B3); what it
+    holds it has with it."""
+    if state.held in (target.id, *(p.id for p in state.parents(target.id))):
+        return state
     x, _, z = target.position
     return replace(state, agent=(x, state.agent[1], z))
 
@@ -84,7 +88,7 @@ def put_object(state: SceneState, step: Step) -> Result:
             "Can't place an object if Agent isn't holding anything.",
         )
     held = state.objects[state.held]
-    if step.object_id and step.object_id != held.id:
+    if step.object_id != held.id:
         wanted = find(state, step.object_id)
         require_not(True, f"the hand holds {held.name}, not {wanted.name}")
     require(
@@ -102,8 +106,7 @@ def put_object(state: SceneState, step: Step) -> Result:
     if receptacle.is_closed and (receptacle.type in MUST_BE_OPEN or receptacle.type == "Safe"):
         state, _ = open_object(state, Step("OpenObject", receptacle.id))
         opened.append(receptacle.name)
-    state = stand_at(state, receptacle)
-    state = state.change(held.id, parent=receptacle.id, position=receptacle.position)
+    state = stand_at(state, receptacle).move(held.id, receptacle.id, receptacle.position)
     effect = f"{held.name} is {receptacle.preposition} {receptacle.name}"
     return replace(state, held=None), _with_opened(opened, effect)
 
@@ -127,7 +130,7 @@ def _shove(state: SceneState, step: Step, distance: float, done: str) -> Result:
         )
     require_visible(state, target)
     x, y, z = target.position
-    state = stand_at(state, target).change(target.id, position=(x, y, z + distance))
+    state = stand_at(state, target).move(target.id, target.parent, (x, y, z + distance))
     return replace(state, last_moved=target.id), f"{target.name} was {done}"
 
 
@@ -137,10 +140,14 @@ def drop_hand_object(state: SceneState, step: Step) -> Result:
             ErrorCode.HAND_EMPTY, "the hand is empty: there is nothing to drop", "nothing in hand"
         )
     held = state.objects[state.held]
-    floor = next((o for o in state.objects.values() if o.type == "Floor"), None)
+    return drop(replace(state, held=None), held.id), f"{held.name} is on the floor"
+
+
+def drop(state: SceneState, object_id: str) -> SceneState:
+    """The state with an object on the floor where the robot stands."""
+    floor = state.floor
     position = (state.agent[0], floor.position[1] if floor else 0.0, state.agent[2])
-    state = state.change(held.id, parent=floor.id if floor else None, position=position)
-    return replace(state, held=None), f"{held.name} is on the floor"
+    return state.move(object_id, floor.id if floor else None, position)
 
 
 def teleport_full(state: SceneState, step: Step) -> Result:
@@ -148,13 +155,23 @@ def teleport_full(state: SceneState, step: Step) -> Result:
     standing true or false."""
     try:
         pose = json.loads(step.argument)
-        missing = [name for name in POSE_FIELDS if name not in pose]
-        agent = (float(pose["x"]), float(pose["y"]), float(pose["z"])) if not missing else None
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ActionFailed(ErrorCode.INVALID_ACTION, f"the pose is not JSON: {error}") from error
-    if agent is None:
+    if not isinstance(pose, dict):
+        raise ActionFailed(
+            ErrorCode.INVALID_ACTION, f"a pose is a JSON object with {', '.join(POSE_FIELDS)}"
+        )
+    if missing := [name for name in POSE_FIELDS if name not in pose]:
         raise ActionFailed(
             ErrorCode.INVALID_ACTION, f"the pose lacks {', '.join(missing)}: give all of them"
+        )
+    try:
+        agent = (float(pose["x"]), float(pose["y"]), float(pose["z"]))
+    except (TypeError, ValueError, OverflowError):
+        agent = (math.nan, 0.0, 0.0)
+    if not all(math.isfinite(value) for value in agent):
+        raise ActionFailed(
+            ErrorCode.INVALID_ACTION, "x, y and z of a pose must be numbers, in metres"
         )
     return replace(state, agent=agent), f"the robot is at {agent[0]:.2f}, {agent[2]:.2f}"
 

@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import tempfile
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,17 +65,16 @@ def load_objects(scene: str) -> tuple[dict[str, Any], ...]:
             "401-430, RoboTHOR FloorPlan_Train1_1 to FloorPlan_Val3_5"
         )
     cached = _cached_path(scene)
-    try:
-        with gzip.open(cached, "rt") as file:
-            return tuple(json.load(file))
-    except (OSError, EOFError, ValueError):
-        pass
+    if objects := _read_cached(cached):
+        return tuple(objects)
     scenes = _read_package()
-    for name, (room, i) in _index().items():
-        try:
-            _write_cached(_cached_path(name), scenes[room][i])
-        except OSError:
-            break  # A cache that cannot be written only costs the next start its time.
+    try:
+        for name, (room, i) in _index().items():
+            path = _cached_path(name)
+            if name == scene or not path.exists():
+                _write_cached(path, scenes[room][i])
+    except OSError:
+        pass  # A cache that cannot be written only costs the next start its time.
     room, i = _index()[scene]
     return tuple(scenes[room][i])
 
@@ -85,6 +85,18 @@ def _cached_path(scene: str) -> Path:
     except importlib.metadata.PackageNotFoundError as error:
         raise WorldError(f"the real scenes are not installed: {INSTALL}") from error
     return cache_folder() / "scenes" / f"{version}-{FORMAT}" / f"{scene}.json.gz"
+
+
+def _read_cached(path: Path) -> list[dict[str, Any]]:
+    """The objects in a file of the cache; none where it is missing or damaged."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            objects = json.load(file)
+    except (OSError, EOFError, ValueError, zlib.error):
+        return []
+    if not isinstance(objects, list):
+        return []
+    return objects if all(isinstance(o, dict) and "objectId" in o for o in objects) else []
 
 
 def _read_package() -> dict[str, list[list[dict[str, Any]]]]:
@@ -101,6 +113,13 @@ def _read_package() -> dict[str, list[list[dict[str, Any]]]]:
 def _write_cached(path: Path, objects: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", compresslevel=3) as file:
-        json.dump(objects, file)
-    os.replace(temporary, path)
+    try:
+        with (
+            os.fdopen(handle, "wb") as raw,
+            gzip.open(raw, "wt", compresslevel=3, encoding="utf-8") as file,
+        ):
+            json.dump(objects, file)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -34,6 +34,9 @@ AFFORDANCES = (
 )
 """The metadata fields that say what can be done with an object."""
 
+Position = tuple[float, float, float]
+"""x, y (up), z in metres."""
+
 
 @dataclass(frozen=True)
 class ObjectState:
@@ -47,7 +50,7 @@ class ObjectState:
     """The receptacle that it is in or on; None on nothing, or in hand."""
     is_open: bool
     is_toggled: bool
-    position: tuple[float, float, float]
+    position: Position
     is_broken: bool = False
     is_sliced: bool = False
     is_cooked: bool = False
@@ -56,6 +59,8 @@ class ObjectState:
     """Water, coffee or wine; empty where nothing is in it."""
     temperature: str = "RoomTemp"
     """RoomTemp, Hot or Cold."""
+    piece_of: str = ""
+    """The short name of the thing that it is a piece of, or empty."""
 
     def can(self, affordance: str) -> bool:
         return bool(self.fixed.get(affordance))
@@ -81,7 +86,7 @@ class SceneState:
 
     objects: Mapping[str, ObjectState]
     held: str | None = None
-    agent: tuple[float, float, float] = (0.0, 0.9, 0.0)
+    agent: Position = (0.0, 0.9, 0.0)
     last_moved: str | None = None
     """What the last push or pull moved, until the next action."""
 
@@ -90,6 +95,24 @@ class SceneState:
         objects = dict(self.objects)
         objects[object_id] = replace(objects[object_id], **fields)
         return replace(self, objects=objects)
+
+    def move(self, object_id: str, parent: str | None, position: Position) -> SceneState:
+        """The state with one object in another place; what is in it comes along."""
+        old = self.objects[object_id].position
+        objects = dict(self.objects)
+        objects[object_id] = replace(objects[object_id], parent=parent, position=position)
+        for content in self.inside(object_id):
+            x, y, z = (
+                was + new - start
+                for was, new, start in zip(content.position, position, old, strict=True)
+            )
+            objects[content.id] = replace(content, position=(x, y, z))
+        return replace(self, objects=objects)
+
+    @property
+    def floor(self) -> ObjectState | None:
+        """What things drop to; the RoboTHOR scenes name none."""
+        return next((o for o in self.objects.values() if o.type == "Floor"), None)
 
     def inside(self, receptacle_id: str) -> Iterator[ObjectState]:
         """What is in or on a receptacle, and in what is in it."""
@@ -170,6 +193,7 @@ def spawn(state: SceneState, source: ObjectState, kind: str, count: int) -> Scen
             name=f"{kind}_{there + number}",
             type=kind,
             fixed=fixed,
+            piece_of=source.name,
             is_broken=False,
             is_sliced=False,
         )

@@ -83,6 +83,7 @@ class HouseholdWorld:
                 "dirty": item.is_dirty,
                 "liquid": item.liquid,
                 "temperature": item.temperature,
+                "piece_of": item.piece_of,
             },
             inside=tuple(p.id for p in self._state.parents(item.id)),
         )
@@ -221,8 +222,15 @@ class HouseholdWorld:
                 parts.append(f"{receptacle.preposition} {receptacle.name}{note}: {names}")
             elif things:
                 loose += [thing.name for thing in things]
+        lost = [
+            o.name
+            for o in state.objects.values()
+            if o.can("pickupable") and o.is_usable and o.parent is None and o.id != state.held
+        ]
         if loose:
             parts.append(f"on the floor: {', '.join(loose)}")
+        if lost:
+            parts.append(f"in or on nothing: {', '.join(lost)}")
         opened = [o.name for o in state.objects.values() if o.is_open and o.can("receptacle")]
         switched = [o.name for o in state.objects.values() if o.is_toggled and o.can("toggleable")]
         if opened:
@@ -274,5 +282,5 @@ def _shuffled(state: SceneState, generator: random.Random) -> SceneState:
         places = [r for r in receptacles if may_hold(r.type, item.type)]
         if places:
             place = generator.choice(places)
-            state = state.change(item.id, parent=place.id, position=place.position)
+            state = state.move(item.id, place.id, place.position)
     return state
