@@ -1,25 +1,61 @@
-"""From a ``model`` parameter to a scorer."""
+"""From a node's parameters to a scorer."""
 
 from __future__ import annotations
 
-from good_ros.core.errors import CannotScore
-from good_ros.inference.scorer import Scorer
+from pathlib import Path
+
+from good_ros.core.errors import InputError
+from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
+from good_ros.inference.scorer import DEFAULT_CACHE_MIB, Scorer
 from good_ros.language.backends import is_url
 
+AUTO = "auto"
+BACKENDS = (AUTO, "llama_cpp", "transformers", "vllm")
+DTYPES = ("float32", "bfloat16")
 
-def make_scorer(model: str) -> Scorer:
-    """A scorer for ``model``: a catalogue name or a path to a GGUF file.
 
-    Raises CannotScore for a server's URL: a chat end point gives log-probabilities of what
-    it wrote itself only. Raises ModelError where the model is missing or damaged.
-    """
+def backend_of(model: str) -> str:
+    """The back end for a model: vLLM for a server's URL, transformers for a folder, else
+    llama.cpp."""
     if is_url(model):
-        raise CannotScore(
-            f"{model} can generate but not score given text: set goal_belief's `model` to "
-            "default, small or a .gguf file"
-        )
-    from good_ros.inference.llama_cpp_scorer import LlamaCppScorer
-    from good_ros.language.llama_runtime import load_runtime
-    from good_ros.language.models import resolve
+        return "vllm"
+    return "transformers" if Path(model).expanduser().is_dir() else "llama_cpp"
 
-    return LlamaCppScorer(load_runtime(resolve(model)))
+
+def make_scorer(
+    model: str,
+    backend: str = AUTO,
+    layout: Layout = DEFAULT_LAYOUT,
+    *,
+    cache_mib: float = DEFAULT_CACHE_MIB,
+    device: str = "cpu",
+    dtype: str = "float32",
+    served_model: str = "",
+    deadline_s: float = 300.0,
+) -> Scorer:
+    """A scorer for ``model``: a catalogue name, a path to a GGUF file, a folder or hub name for
+    transformers, or the URL of a vLLM server.
+
+    Raises CannotScore for a server without vLLM's end points: a chat end point gives
+    log-probabilities of what it wrote itself only. Raises ModelError where the model is missing,
+    damaged or unreachable, and InputError for an unknown back end.
+    """
+    if backend == AUTO:
+        backend = backend_of(model)
+    if backend == "vllm":
+        from good_ros.inference.vllm_scorer import VllmScorer
+        from good_ros.language.vllm_server import VllmServer
+
+        return VllmScorer(VllmServer(model, served_model, deadline_s), layout)
+    if backend == "transformers":
+        from good_ros.inference.transformers_scorer import TransformersScorer
+        from good_ros.language.transformers_runtime import LoadedModel
+
+        return TransformersScorer(LoadedModel(model, device, dtype), layout, cache_mib)
+    if backend == "llama_cpp":
+        from good_ros.inference.llama_cpp_scorer import LlamaCppScorer
+        from good_ros.language.llama_runtime import load_runtime
+        from good_ros.language.models import resolve
+
+        return LlamaCppScorer(load_runtime(resolve(model)), layout, cache_mib)
+    raise InputError(f"there is no back end {backend!r}; there are {', '.join(BACKENDS)}")

@@ -13,6 +13,9 @@ from typing import Protocol
 
 from good_ros.core.goals import Goal
 
+DEFAULT_CACHE_MIB = 1024.0
+"""Keys and values that a session holds at most, in MiB."""
+
 
 @dataclass(frozen=True)
 class Score:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from good_ros.core.errors import ModelCancelled, ModelError
+from good_ros.language.chat import chat_tokens, plain_template
 from good_ros.language.generator import Message
 
 CHUNK_TOKENS = 128
@@ -78,6 +79,13 @@ class LlamaRuntime:
         self.vocabulary_size = int(self.lib.llama_vocab_n_tokens(self.vocab))
         self.template = self.lib.llama_model_chat_template(self.model, None)
         self.trained_context = int(self.lib.llama_model_n_ctx_train(self.model))
+        heads = int(self.lib.llama_model_n_head_kv(self.model))
+        width = int(self.lib.llama_model_n_embd(self.model)) // int(
+            self.lib.llama_model_n_head(self.model)
+        )
+        layers = int(self.lib.llama_model_n_layer(self.model))
+        self.cell_bytes = 2 * 2 * layers * heads * width
+        """Bytes of a token's keys and values, which llama.cpp keeps in 16 bits."""
         self.beginning: list[int] = []
         """The token that every text begins with, for models that were trained so."""
         if self.lib.llama_vocab_get_add_bos(self.vocab):
@@ -122,30 +130,16 @@ class LlamaRuntime:
         """Tokens of a chat by the model's template, and each message's content as a span
         (start, end) in them.
 
-        The template's own text is tokenized apart from the contents, so that a content can
-        never close its turn.
+        A model without a template reads plain text, see ``chat.plain_template``.
         """
-        marks = [f"\x01{i}\x02" for i in range(len(messages))]
-        text = self._apply_template(
-            [Message(m.role, mark) for m, mark in zip(messages, marks, strict=True)],
+        return chat_tokens(
+            messages,
             add_assistant,
+            self._apply_template if self.template else plain_template,
+            self.tokenize,
+            self.beginning,
+            self.path.name,
         )
-        tokens: list[int] = []
-        spans: list[tuple[int, int]] = []
-        for message, mark in zip(messages, marks, strict=True):
-            before, found, text = text.partition(mark)
-            if not found:
-                raise ModelError(f"the chat template of {self.path.name} drops messages")
-            tokens += self.tokenize(before, special=True)
-            start = len(tokens)
-            tokens += self.tokenize(message.content)
-            spans.append((start, len(tokens)))
-        tokens += self.tokenize(text, special=True)
-        shift = len(self.beginning)
-        if shift and tokens[:shift] != self.beginning:
-            tokens = self.beginning + tokens
-            spans = [(start + shift, end + shift) for start, end in spans]
-        return tokens, spans
 
     def _apply_template(self, messages: Sequence[Message], add_assistant: bool) -> str:
         array = (self.lib.llama_chat_message * len(messages))()

@@ -3,88 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from good_ros.core.errors import ModelCancelled, ModelError, ModelTimeout
+from good_ros.core.errors import ModelError
 from good_ros.language.generator import Message, Reply, Sampling
+from good_ros.language.openai_server import UNREADABLE, OpenAIServer
 
-CONNECT_S = 9.0
 DEFAULT_DEADLINE_S = 300.0
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 20.0
-POLL_S = 0.05
-KEY_VARIABLE = "OPENAI_API_KEY"
-UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
-"""What the openai package raises, untyped, for a body that is not what the API promises."""
-
 WRAP = "reply"
 
 
 class OpenAIGenerator:
-    """Asks a server's chat end point; the key comes from OPENAI_API_KEY alone.
+    """Asks a server's chat end point.
 
-    A busy or failing server (429, 5xx, a dropped connection) is asked again with growing
-    pauses until the deadline. Raises ModelError at construction where ``openai`` is missing
-    or the server does not answer within CONNECT_S seconds; an empty ``served_model`` takes the
-    first one served. A schema of another type than object is asked for as the one member of
-    an object, which is taken off again: OpenAI's own server answers 400 to any other.
+    A schema of another type than object is asked for as the one member of an object, which is
+    taken off again: OpenAI's own server answers 400 to any other. Raises ModelError at
+    construction as ``OpenAIServer`` does.
     """
 
     def __init__(self, base_url: str, served_model: str = "") -> None:
-        try:
-            import openai
-        except ImportError as error:
-            raise ModelError(
-                f"the openai package is not installed ({error}): pip install 'good_ros[openai]'"
-            ) from error
-        self._openai = openai
-        self.base_url = base_url
-        self._client = openai.OpenAI(
-            base_url=base_url,
-            # A key read from a file often ends in a newline, which no header may hold.
-            api_key=os.environ.get(KEY_VARIABLE, "").strip() or "no-key-is-needed",
-            max_retries=0,
-            timeout=CONNECT_S,
-        )
-        try:
-            self.model_name = self._find_model(served_model)
-        except ModelError:
-            self.close()
-            raise
+        self.server = OpenAIServer(base_url, served_model)
+        self.model_name = self.server.model_name
 
     def close(self) -> None:
-        self._client.close()
-
-    def _find_model(self, served_model: str) -> str:
-        """The model to ask for; a named one need not be listed, but the server must be there."""
-        end = time.monotonic() + CONNECT_S
-        try:
-            # In a thread: the client's own timeout is for each read, not for the whole answer.
-            models = self._wait_for(lambda: self._client.models.list().data, end, None)
-            first = models[0].id if models else ""
-        except self._openai.APIConnectionError as error:
-            raise ModelError(
-                f"{self.base_url} cannot be reached ({self._reason(error)}): "
-                "start the server or correct the URL"
-            ) from error
-        except (self._openai.OpenAIError, *UNREADABLE) as error:
-            if served_model:
-                return served_model
-            raise ModelError(
-                f"{self.base_url} does not list its models ({self._reason(error)}): "
-                "correct the URL, or name the model with served_model"
-            ) from error
-        if served_model:
-            return served_model
-        if not first:
-            raise ModelError(f"{self.base_url} serves no model: start one there")
-        return str(first)
+        self.server.close()
 
     def generate(
         self,
@@ -96,11 +42,10 @@ class OpenAIGenerator:
     ) -> Reply:
         """As the interface says; a ``deadline_s`` of None is DEFAULT_DEADLINE_S seconds.
 
-        A cancelled or late call is left to itself. Raises ModelTimeout, ModelCancelled, or
-        ModelError where the server refuses the request or answers something else.
+        Raises ModelTimeout, ModelCancelled, or ModelError where the server refuses the request
+        or answers something else.
         """
         began = time.monotonic()
-        end = began + (DEFAULT_DEADLINE_S if deadline_s is None else deadline_s)
         request: dict[str, Any] = {
             "model": self.model_name,
             "messages": [{"role": m.role, "content": m.content} for m in messages],
@@ -117,25 +62,14 @@ class OpenAIGenerator:
                 "type": "json_schema",
                 "json_schema": {"name": WRAP, "schema": schema, "strict": True},
             }
-        wait = FIRST_WAIT_S
-        while True:
-            left = max(end - time.monotonic(), POLL_S)
-            ask = self._client.with_options(timeout=left).chat.completions.create
-            try:
-                answer = self._wait_for(lambda ask=ask: ask(**request), end, cancel)  # type: ignore[misc]
-                break
-            except self._openai.OpenAIError as error:
-                if not self._may_pass(error):
-                    raise ModelError(f"{self.base_url}: {self._reason(error)}") from error
-                # Random pauses keep many robots from asking again all at once.
-                pause = wait * random.uniform(0.5, 1.0)
-                if time.monotonic() + pause >= end:
-                    raise self._timeout(self._reason(error)) from error
-                if (cancel or threading.Event()).wait(pause):
-                    raise ModelCancelled("the model call was cancelled") from error
-                wait = min(2 * wait, LONGEST_WAIT_S)
-            except UNREADABLE as error:
-                raise self._not_a_chat(self._reason(error)) from error
+        try:
+            answer = self.server.ask(
+                lambda client: client.chat.completions.create(**request),
+                DEFAULT_DEADLINE_S if deadline_s is None else deadline_s,
+                cancel,
+            )
+        except UNREADABLE as error:
+            raise self._not_a_chat(self.server.reason(error)) from error
         reply = self._reply(answer, time.monotonic() - began)
         return replace(reply, text=_out_of_object(reply.text)) if wrapped else reply
 
@@ -152,49 +86,11 @@ class OpenAIGenerator:
             raise self._not_a_chat("its content is not text")
         return Reply(text or "", counts[0] or 0, counts[1] or 0, seconds, finished)
 
-    def _wait_for(self, call: Callable[[], Any], end: float, cancel: threading.Event | None) -> Any:
-        """Make the call in a thread, so that a server that trickles or hangs holds nobody."""
-        if cancel is not None and cancel.is_set():
-            raise ModelCancelled("the model call was cancelled")
-        box: list[Any] = []
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                box.append((call(), None))
-            except Exception as error:
-                box.append((None, error))
-            done.set()
-
-        threading.Thread(target=work, daemon=True).start()
-        while not done.wait(POLL_S):
-            if cancel is not None and cancel.is_set():
-                raise ModelCancelled("the model call was cancelled")
-            if time.monotonic() > end:
-                raise self._timeout("no answer")
-        answer, error = box[0]
-        if error is not None:
-            raise error
-        return answer
-
-    def _may_pass(self, error: Exception) -> bool:
-        if isinstance(error, self._openai.APIStatusError):
-            return error.status_code == 429 or error.status_code >= 500
-        return isinstance(error, self._openai.APIConnectionError)
-
-    def _timeout(self, reason: str) -> ModelTimeout:
-        return ModelTimeout(f"{self.base_url} did not answer in time ({reason}): is it up?")
-
     def _not_a_chat(self, reason: str) -> ModelError:
         return ModelError(
-            f"{self.base_url} answered, but not with a chat completion ({reason}): "
+            f"{self.server.base_url} answered, but not with a chat completion ({reason}): "
             "check that the URL is that of an OpenAI-compatible server"
         )
-
-    def _reason(self, error: Exception) -> str:
-        # Servers that refuse a key like to quote it.
-        text = str(error).replace(self._client.api_key, "…")
-        return " ".join(text.split())[:200] or type(error).__name__
 
 
 def _in_object(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,14 @@ from types import SimpleNamespace
 
 from good_ros.core.belief import Belief
 from good_ros.core.errors import ModelCancelled
-from good_ros.inference.backends import make_scorer
+from good_ros.inference.backends import AUTO, BACKENDS, DTYPES, make_scorer
+from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
+from good_ros.inference.scorer import DEFAULT_CACHE_MIB
 from good_ros.inference.tracker import BeliefTracker
 from good_ros.msg import GoalBelief, GoalSet, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
-from good_ros.nodes.parameters import SCORING_MODEL, Parameter
+from good_ros.nodes.parameters import DEADLINE, SCORING_MODEL, SERVED_MODEL, Parameter
 from good_ros.nodes.qos import LATCHED
 from good_ros.turns.belief import BeliefOrder
 
@@ -23,6 +25,37 @@ class GoalBeliefNode(GoodNode):
     NAME = "goal_belief"
     PARAMETERS = (
         SCORING_MODEL,
+        SERVED_MODEL,
+        DEADLINE,
+        Parameter(
+            "backend",
+            AUTO,
+            "What runs the scoring model; auto takes vllm for a URL, transformers for a folder, "
+            "else llama_cpp.",
+            choices=BACKENDS,
+        ),
+        Parameter(
+            "layout",
+            DEFAULT_LAYOUT.value,
+            "Where the prompt tells the goal: goal_last beside the question that is answered, "
+            "goal_first before the dialog (the paper's).",
+            choices=tuple(layout.value for layout in Layout),
+        ),
+        Parameter(
+            "cache_mib",
+            DEFAULT_CACHE_MIB,
+            "Keys and values kept between turns at most, in MiB; past it the least likely goals "
+            "are read anew.",
+            1.0,
+            1_000_000.0,
+        ),
+        Parameter("device", "cpu", "Device of the transformers back end, such as cuda or cuda:1."),
+        Parameter(
+            "dtype",
+            DTYPES[0],
+            "Number format of the transformers back end.",
+            choices=DTYPES,
+        ),
         Parameter(
             "evidence",
             "dialog",
@@ -46,7 +79,18 @@ class GoalBeliefNode(GoodNode):
     )
 
     def setup(self, values: SimpleNamespace) -> None:
-        self.scorer = self.keep(make_scorer(values.model))
+        self.scorer = self.keep(
+            make_scorer(
+                values.model,
+                values.backend,
+                Layout(values.layout),
+                cache_mib=values.cache_mib,
+                device=values.device,
+                dtype=values.dtype,
+                served_model=values.served_model,
+                deadline_s=values.deadline_s,
+            )
+        )
         self.scorer.self_test()
         self.tracker = self.keep(
             BeliefTracker(

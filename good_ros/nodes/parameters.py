@@ -58,8 +58,9 @@ MODEL = Parameter(
 SCORING_MODEL = Parameter(
     "model",
     "default",
-    "Language model that scores: a name that `good model list` prints, or a path to a .gguf "
-    "file. A server's URL is refused: it cannot give log-probabilities of given text.",
+    "Language model that scores: a name that `good model list` prints, a path to a .gguf file, "
+    "a folder or hub name for transformers, or the URL of a vLLM server. Another server's URL is "
+    "refused: it cannot give log-probabilities of given text.",
 )
 SERVED_MODEL = Parameter(
     "served_model",

@@ -11,9 +11,9 @@ import pytest
 from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.errors import CannotScore, ModelCancelled, ModelError
 from good_ros.core.goals import Goal, GoalSet, unspecified_goal
-from good_ros.inference import llama_cpp_scorer
+from good_ros.inference import llama_cpp_session
 from good_ros.inference.backends import make_scorer
-from good_ros.inference.layout import role_play
+from good_ros.inference.layout import Layout, reading
 from good_ros.inference.llama_cpp_scorer import LlamaCppScorer
 from good_ros.inference.tracker import BeliefTracker
 from good_ros.language.llama_runtime import load_runtime
@@ -28,11 +28,17 @@ DIALOG = [
 ]
 
 
-@pytest.fixture(scope="module")
-def scorer(small_model):
-    scorer = LlamaCppScorer(load_runtime(small_model))
+@pytest.fixture(scope="module", params=list(Layout))
+def scorer(request, small_model):
+    scorer = LlamaCppScorer(load_runtime(small_model), request.param)
     yield scorer
     scorer.close()
+
+
+def tight(small_model, layout, cells):
+    """A scorer with room for so many tokens in all."""
+    runtime = load_runtime(small_model)
+    return LlamaCppScorer(runtime, layout, cells * runtime.cell_bytes / 2**20)
 
 
 def scores(scorer, goals, dialog):
@@ -114,10 +120,10 @@ def test_the_order_of_goals_does_not_matter(scorer):
 def test_dropped_state_is_rebuilt_with_the_same_result(small_model):
     """Room for two goals' dialogs at a time, four goals."""
     goals = [unspecified_goal(), COCOA, NOODLES, Goal("g3", "a glass of water")]
-    roomy = LlamaCppScorer(load_runtime(small_model))
-    tight = LlamaCppScorer(load_runtime(small_model), max_cells=256)
+    roomy = LlamaCppScorer(load_runtime(small_model), Layout.GOAL_FIRST)
+    cramped = tight(small_model, Layout.GOAL_FIRST, 256)
     try:
-        session = tight.session()
+        session = cramped.session()
         session.set_goals(goals)
         for turn in DIALOG:
             session.append(*turn)
@@ -126,13 +132,13 @@ def test_dropped_state_is_rebuilt_with_the_same_result(small_model):
         assert result == scores(roomy, goals, DIALOG)
     finally:
         roomy.close()
-        tight.close()
+        cramped.close()
 
 
 def test_growing_room_changes_nothing(scorer, monkeypatch):
     """A dialog that outgrows its first room, and more goals than there were sequences."""
-    monkeypatch.setattr(llama_cpp_scorer, "FIRST_ROOM", 64)
-    monkeypatch.setattr(llama_cpp_scorer, "FIRST_SEQUENCES", 1)
+    monkeypatch.setattr(llama_cpp_session, "FIRST_ROOM", 64)
+    monkeypatch.setattr(llama_cpp_session, "FIRST_SEQUENCES", 1)
     session = scorer.session()
     session.set_goals([COCOA])
     session.append(*DIALOG[0])
@@ -148,7 +154,7 @@ def test_growing_room_changes_nothing(scorer, monkeypatch):
 
 def test_a_hundred_turns_can_be_laid_out(scorer):
     """The template's text is then longer than the first buffer for it."""
-    messages = role_play(unspecified_goal(), [("What else?", "Some tea.")] * 100)
+    messages = reading(Layout.GOAL_FIRST, unspecified_goal(), [("What else?", "Some tea.")] * 100)
     tokens, spans = scorer.runtime.chat_tokens(messages, add_assistant=False)
     assert len(spans) == 201
     start, end = spans[-1]
@@ -156,7 +162,7 @@ def test_a_hundred_turns_can_be_laid_out(scorer):
 
 
 def test_models_that_begin_texts_with_a_token_get_it(scorer, monkeypatch):
-    messages = role_play(COCOA, DIALOG)
+    messages = reading(Layout.GOAL_FIRST, COCOA, DIALOG)
     tokens, spans = scorer.runtime.chat_tokens(messages, add_assistant=False)
     monkeypatch.setattr(scorer.runtime, "beginning", [7])
     begun, moved = scorer.runtime.chat_tokens(messages, add_assistant=False)
@@ -189,8 +195,9 @@ def test_closed_while_it_scores(small_model):
     assert ended == ["cancelled"]
 
 
-def test_a_dialog_over_the_budget_is_refused_in_one_line(small_model):
-    scorer = LlamaCppScorer(load_runtime(small_model), max_cells=64)
+@pytest.mark.parametrize("layout", list(Layout))
+def test_a_dialog_over_the_budget_is_refused_in_one_line(small_model, layout):
+    scorer = tight(small_model, layout, 64)
     session = scorer.session()
     session.set_goals([COCOA])
     session.append("What would you like?", "word " * 80)
@@ -225,9 +232,10 @@ def test_self_test_passes(scorer):
     scorer.self_test()
 
 
-def test_a_server_cannot_score():
-    with pytest.raises(CannotScore, match="not score"):
-        make_scorer("http://127.0.0.1:1/v1")
+def test_the_default_back_end(small_model):
+    scorer = make_scorer(str(small_model))
+    assert isinstance(scorer, LlamaCppScorer)
+    scorer.close()
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):

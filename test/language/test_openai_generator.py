@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from good_ros.core.errors import ModelCancelled, ModelError, ModelTimeout
-from good_ros.language import openai_generator
+from good_ros.language import openai_server
 from good_ros.language.generator import Message, Sampling
 from good_ros.language.openai_generator import OpenAIGenerator
 
@@ -114,7 +114,7 @@ def completion(text: str) -> dict:
 @pytest.fixture
 def host(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr(openai_generator, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(openai_server, "FIRST_WAIT_S", 0.01)
     servers = []
 
     def start(*script):
@@ -211,8 +211,8 @@ def test_what_may_pass_is_tried_again(serve, trouble):
 
 def test_pauses_grow(serve, monkeypatch):
     pauses = []
-    monkeypatch.setattr(openai_generator.random, "uniform", lambda low, high: high)
-    monkeypatch.setattr(openai_generator, "LONGEST_WAIT_S", 0.04)
+    monkeypatch.setattr(openai_server.random, "uniform", lambda low, high: high)
+    monkeypatch.setattr(openai_server, "LONGEST_WAIT_S", 0.04)
 
     class Cancel(threading.Event):
         def wait(self, timeout=None):
@@ -263,7 +263,7 @@ def test_cancel_does_not_wait_for_the_server(serve):
 
 
 def test_cancel_ends_a_pause(serve, monkeypatch):
-    monkeypatch.setattr(openai_generator, "FIRST_WAIT_S", 1000.0)
+    monkeypatch.setattr(openai_server, "FIRST_WAIT_S", 1000.0)
     server, generator = serve(500)
     cancel = threading.Event()
 
@@ -337,7 +337,7 @@ def test_a_server_without_a_model(host, data):
 
 
 def test_construction_does_not_wait_for_a_server_that_trickles(host, monkeypatch):
-    monkeypatch.setattr(openai_generator, "CONNECT_S", 0.3)
+    monkeypatch.setattr(openai_server, "CONNECT_S", 0.3)
     server = host("Hello.")
     server.listing = "trickle"
     began = time.monotonic()

@@ -85,7 +85,7 @@ class ScriptedStack:
         for name in ("dialog", "goal_manager", "executor"):
             generator = self.generators.setdefault(name, ScriptedGenerator([]))
             monkeypatch.setattr(f"good_ros.nodes.{name}.make_generator", lambda *_, g=generator: g)
-        monkeypatch.setattr("good_ros.nodes.goal_belief.make_scorer", lambda *_: self.scorer)
+        monkeypatch.setattr("good_ros.nodes.goal_belief.make_scorer", lambda *_, **__: self.scorer)
         common = {"sessions_folder": str(tmp_path / "sessions"), **parameters}
         self.stack = Stack(StackOptions(nodes=nodes or NODES, parameters={"*": common}))
         self.probe = Probe(context=self.stack.context)

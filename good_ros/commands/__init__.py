@@ -1,0 +1,1 @@
+"""The subcommands of ``good`` that have a module of their own."""

@@ -1,0 +1,83 @@
+"""What every scoring session keeps: the dialog, the goals, and the scores that are known."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from good_ros.core.goals import Goal
+
+
+@dataclass
+class GoalState:
+    """One goal and the log-likelihoods (nats) of the first utterances under it."""
+
+    goal: Goal
+    scores: list[float] = field(default_factory=list)
+
+
+State = TypeVar("State", bound=GoalState)
+
+
+class DialogSession(Generic[State]):
+    """A ``ScoringSession`` but for the scoring itself: a back end fills in ``_score``."""
+
+    def __init__(self) -> None:
+        self.tokens_scored = 0
+        self.tokens_reused = 0
+        self._states: dict[str, State] = {}
+        self._dialog: list[tuple[str, str]] = []
+
+    def set_goals(self, goals: Sequence[Goal]) -> None:
+        kept: dict[str, State] = {}
+        for goal in goals:
+            state = self._states.pop(goal.id, None)
+            if state is not None and state.goal.text != goal.text:
+                self._drop(state)
+                state = None
+            kept[goal.id] = state or self._new_state(goal)
+        for state in self._states.values():
+            self._drop(state)
+        self._states = kept
+
+    def append(self, question: str, utterance: str) -> None:
+        self._dialog.append((question, utterance))
+
+    def log_likelihoods(
+        self, cancel: threading.Event | None = None
+    ) -> dict[str, tuple[float, ...]]:
+        waiting = [s for s in self._states.values() if len(s.scores) < len(self._dialog)]
+        if waiting:
+            self._score(waiting, cancel)
+        return {goal_id: tuple(state.scores) for goal_id, state in self._states.items()}
+
+    def close(self) -> None:
+        for state in self._states.values():
+            self._drop(state)
+        self._states = {}
+
+    def _new_state(self, goal: Goal) -> State:
+        """The state of a goal that was just added."""
+        raise NotImplementedError
+
+    def _drop(self, state: State) -> None:
+        """Free what is held for a goal; its scores stay true."""
+
+    def _score(self, waiting: Sequence[State], cancel: threading.Event | None) -> None:
+        """Bring the scores of these goals up to the dialog.
+
+        Where it raises, each goal's scores are those of whole turns still.
+        """
+        raise NotImplementedError
+
+
+def common_start(first: Sequence[int], second: Sequence[int]) -> int:
+    """Length of the common start of two token lists."""
+    count = 0
+    for a, b in zip(first, second, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
