@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from good_ros.commands import eval_belief
+from good_ros.commands import bench_belief, eval_belief
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
@@ -72,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+
+    bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
+    bench_belief.add_to(bench.add_subparsers(required=True, metavar="WHAT"))
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")

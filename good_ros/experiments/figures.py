@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,21 @@ def reliability(path: Path, results: Mapping[str, Quality], title: str) -> None:
     axes.set_xlim(0, 1.05)
     axes.set_ylim(-0.05, 1.05)
     axes.legend(loc="upper left", fontsize=8)
+    _save(figure, path)
+    pyplot.close(figure)
+
+
+def turn_times(path: Path, seconds: Mapping[str, Sequence[float]], title: str) -> None:
+    """Seconds of each turn, a line for each way of scoring, on a logarithmic scale.
+
+    Raises GoodError where matplotlib is not installed or the file cannot be written.
+    """
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(figsize=(5.2, 3.6), layout="constrained")
+    for name, values in seconds.items():
+        axes.plot(range(1, len(values) + 1), values, marker="o", markersize=3, label=name)
+    axes.set(xlabel="turn", ylabel="seconds", title=title, yscale="log")
+    axes.legend(fontsize=8)
     _save(figure, path)
     pyplot.close(figure)
 
