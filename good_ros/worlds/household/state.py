@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from good_ros.worlds.household.poses import Grid, Pose
 
 RULES: dict[str, Any] = json.loads((Path(__file__).parent / "object_rules.json").read_text())
 PLACEABLE_IN: dict[str, frozenset[str]] = {
@@ -89,6 +91,27 @@ class SceneState:
     agent: Position = (0.0, 0.9, 0.0)
     last_moved: str | None = None
     """What the last push or pull moved, until the next action."""
+    rotation: float = 0.0
+    """Degrees clockwise from +z."""
+    horizon: float = 0.0
+    """Degrees, positive downwards."""
+    standing: bool = True
+    grid: Grid | None = field(default=None, compare=False, repr=False)
+    """The scene's free floor, the same for all of its states."""
+
+    @property
+    def pose(self) -> Pose:
+        return Pose(*self.agent, self.rotation, self.horizon, self.standing)
+
+    def at(self, pose: Pose) -> SceneState:
+        """The state with the robot at a pose; what it holds it has with it."""
+        return replace(
+            self,
+            agent=(pose.x, pose.y, pose.z),
+            rotation=pose.rotation,
+            horizon=pose.horizon,
+            standing=pose.standing,
+        )
 
     def change(self, object_id: str, **fields: Any) -> SceneState:
         """The state with one object changed; the rest is shared."""
@@ -137,37 +160,69 @@ class SceneState:
         return {receptacle: tuple(ids) for receptacle, ids in result.items()}
 
 
-def start_state(metadata: tuple[dict[str, Any], ...]) -> SceneState:
+def start_state(metadata: Sequence[Mapping[str, Any]]) -> SceneState:
     """The state of a scene as its metadata gives it."""
     names = short_names({m["objectId"]: m["objectType"] for m in metadata})
+    parents = nearest_parents(metadata)
+    objects = {
+        item["objectId"]: object_state(
+            item, names[item["objectId"]], parents[item["objectId"]], item
+        )
+        for item in sorted(metadata, key=lambda m: str(m["objectId"]))
+    }
+    return SceneState(_without_loops(objects), grid=Grid(metadata))
+
+
+def object_state(
+    item: Mapping[str, Any],
+    name: str,
+    parent: str | None,
+    fixed: Mapping[str, Any],
+    piece_of: str = "",
+) -> ObjectState:
+    """An object as its metadata says that it is."""
+    position = item["position"]
+    return ObjectState(
+        id=item["objectId"],
+        name=name,
+        type=item["objectType"],
+        fixed=fixed,
+        parent=parent,
+        is_open=bool(item["isOpen"]),
+        is_toggled=bool(item["isToggled"]),
+        position=(position["x"], position["y"], position["z"]),
+        is_broken=bool(item["isBroken"]),
+        is_sliced=bool(item["isSliced"]),
+        is_cooked=bool(item["isCooked"]),
+        is_dirty=bool(item["isDirty"]),
+        liquid=item["fillLiquid"] or ("water" if item["isFilledWithLiquid"] else ""),
+        temperature=item["temperature"],
+        piece_of=piece_of,
+    )
+
+
+def nearest_parents(metadata: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
+    """By id the receptacle that an object is directly in or on, or None.
+
+    The engine names all receptacles around an object, in no order. The nearest is the one that
+    is itself in the most of the others; of several, the smallest.
+    """
     volumes = {m["objectId"]: _volume(m) for m in metadata}
+    around = {m["objectId"]: frozenset(m["parentReceptacles"] or ()) for m in metadata}
     openable = {m["objectId"] for m in metadata if m["openable"]}
-    objects = {}
-    for item in sorted(metadata, key=lambda m: m["objectId"]):
+    result: dict[str, str | None] = {}
+    for item in metadata:
         object_id = item["objectId"]
-        # Of several receptacles around an object the smallest is the one that it is in.
         parents = [p for p in item["parentReceptacles"] or () if p in volumes and p != object_id]
         if not item["pickupable"]:
             # The box of a cabinet may reach around a fridge; furniture is never put away.
             parents = [p for p in parents if p not in openable]
-        position = item["position"]
-        objects[object_id] = ObjectState(
-            id=object_id,
-            name=names[object_id],
-            type=item["objectType"],
-            fixed=item,
-            parent=min(parents, key=lambda p: volumes[p], default=None),
-            is_open=bool(item["isOpen"]),
-            is_toggled=bool(item["isToggled"]),
-            position=(position["x"], position["y"], position["z"]),
-            is_broken=bool(item["isBroken"]),
-            is_sliced=bool(item["isSliced"]),
-            is_cooked=bool(item["isCooked"]),
-            is_dirty=bool(item["isDirty"]),
-            liquid=item["fillLiquid"] or ("water" if item["isFilledWithLiquid"] else ""),
-            temperature=item["temperature"],
+        result[object_id] = min(
+            parents,
+            key=lambda p: (-len(around[p].intersection(parents) - {p}), volumes[p]),
+            default=None,
         )
-    return SceneState(_without_loops(objects))
+    return result
 
 
 def spawn(state: SceneState, source: ObjectState, kind: str, count: int) -> SceneState:
