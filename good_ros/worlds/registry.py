@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from good_ros.core.errors import InputError
 from good_ros.worlds.base import World
 
-WORLDS = ("household",)
+WORLDS = ("household", "ai2thor")
 
 
-def make_world(name: str) -> World:
-    """A world that is not reset yet. Raises InputError where there is none of that name."""
+def make_world(name: str, ai2thor: Any = None) -> World:
+    """A world that is not reset yet; ``ai2thor`` are the ``Ai2thorOptions`` of that world.
+
+    Raises InputError where there is none of that name.
+    """
     if name == "household":
         from good_ros.worlds.household.world import HouseholdWorld
 
         return HouseholdWorld()
+    if name == "ai2thor":
+        from good_ros.worlds.ai2thor.world import Ai2thorWorld
+
+        return Ai2thorWorld(ai2thor)
     raise InputError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")

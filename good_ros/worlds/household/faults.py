@@ -72,33 +72,17 @@ class Faults:
     def check_put(self, state: SceneState, step: Step) -> None:
         """Raises ActionFailed FULL where there is no place for what is in hand."""
         if self._hits(state, NO_VALID_POSITION, state.held or "", step.target_id):
-            held, receptacle = state.objects[state.held or ""], state.objects[step.target_id]
-            raise ActionFailed(
-                ErrorCode.FULL,
-                f"there is no free place for {held.name} {receptacle.preposition} "
-                f"{receptacle.name}",
-                "No valid positions to place object found",
-            )
+            raise no_place(state, step)
 
     def check_pickup(self, state: SceneState, step: Step) -> None:
         """Raises ActionFailed BLOCKED where a thing cannot be lifted out."""
         if self._hits(state, CLIPPING_PICKUP, step.object_id):
-            raise ActionFailed(
-                ErrorCode.BLOCKED,
-                f"{state.objects[step.object_id].name} cannot be picked up: something is in the "
-                "way",
-                "Picking up object would cause it to collide and clip into something!",
-            )
+            raise clips(state, step)
 
     def check_teleport(self, state: SceneState) -> None:
         """Raises ActionFailed BLOCKED where what is in hand would collide."""
         if state.held is not None and self._hits(state, COLLIDING_TELEPORT, state.held):
-            raise ActionFailed(
-                ErrorCode.BLOCKED,
-                f"the robot cannot stand there: {state.objects[state.held].name} in its hand "
-                "would hit something",
-                "Cannot teleport due to hand object collision.",
-            )
+            raise collides(state)
 
     def _hits(self, state: SceneState, kind: str, *object_ids: str) -> bool:
         names = self.objects.get(kind, frozenset())
@@ -112,3 +96,32 @@ class Faults:
 
 NO_FAULTS = Faults()
 """Nothing is put in; it draws nothing, so that it can be shared."""
+
+
+def no_place(state: SceneState, step: Step) -> ActionFailed:
+    """The failure of a put for which the receptacle has no free place."""
+    held, receptacle = state.objects[state.held or ""], state.objects[step.target_id]
+    return ActionFailed(
+        ErrorCode.FULL,
+        f"there is no free place for {held.name} {receptacle.preposition} {receptacle.name}",
+        "No valid positions to place object found",
+    )
+
+
+def clips(state: SceneState, step: Step) -> ActionFailed:
+    """The failure of a pick-up that something is in the way of."""
+    return ActionFailed(
+        ErrorCode.BLOCKED,
+        f"{state.objects[step.object_id].name} cannot be picked up: something is in the way",
+        "Picking up object would cause it to collide and clip into something!",
+    )
+
+
+def collides(state: SceneState) -> ActionFailed:
+    """The failure of a teleport with which what is in hand would hit something."""
+    return ActionFailed(
+        ErrorCode.BLOCKED,
+        f"the robot cannot stand there: {state.objects[state.held or ''].name} in its hand would "
+        "hit something",
+        "Cannot teleport due to hand object collision.",
+    )

@@ -183,11 +183,24 @@ def metadata_of(state: SceneState) -> Iterator[dict[str, Any]]:
             "fillLiquid": item.liquid or None,
             "temperature": item.temperature,
             "position": dict(zip("xyz", item.position, strict=True)),
+            **_moved_box(item),
             "parentReceptacles": [p.id for p in state.parents(item.id)] or None,
             "receptacleObjectIds": list(state.contents.get(item.id, ()))
             if item.can("receptacle")
             else None,
         }
+
+
+def _moved_box(item: ObjectState) -> dict[str, Any]:
+    """The box of a thing where it is now; nothing where it was not moved."""
+    start, box = item.fixed["position"], item.fixed.get("axisAlignedBoundingBox")
+    by = [now - start[axis] for axis, now in zip("xyz", item.position, strict=True)]
+    if not box or not any(by):
+        return {}
+    moved = {**box, "center": {a: box["center"][a] + d for a, d in zip("xyz", by, strict=True)}}
+    if corners := box.get("cornerPoints"):
+        moved["cornerPoints"] = [[c + d for c, d in zip(p, by, strict=True)] for p in corners]
+    return {"axisAlignedBoundingBox": moved}
 
 
 def refuse_unknown(step: Step) -> ActionOutcome | None:
