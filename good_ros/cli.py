@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from good_ros.commands import bench, worlds
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
@@ -66,10 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
     replay.add_argument("--data", required=True, help="a JSON file of runs")
-    replay.add_argument("--world", default="household", choices=["household"])
+    worlds.add_world_options(replay)
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
+
+    worlds.add_commands(commands)
+    bench.add_commands(commands)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
@@ -240,7 +244,8 @@ def _eval_replay(options: argparse.Namespace) -> int:
     runs = load_runs(Path(options.data))
     runs = runs[: options.limit] if options.limit else runs
     shown = track(runs, "replay", console=Console(stderr=True))
-    report = replay_runs(shown)
+    with worlds.open_world(options) as world:
+        report = replay_runs(shown, world=world)
     for failure in report.failures:
         print(f"{failure.id}, step {failure.step}: {failure.reason}", file=sys.stderr)
     print(f"{report.passed} of {report.runs} runs passed", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Subcommands of ``good`` that are more than a few lines."""
