@@ -105,19 +105,21 @@ def _draw_floor(axes: Any, state: SceneState) -> None:
 
 def _draw_things(axes: Any, state: SceneState) -> None:
     drawn = [o for o in state.objects.values() if o.is_usable and o.type not in NOT_DRAWN]
+    # What is in one place (drawers above each other, what is in them) is told in rows.
+    at: dict[tuple[float, float], int] = {}
     for item in drawn:
         if not item.can("pickupable"):
-            _draw_furniture(axes, item)
-    # Things in one place (a drawer) are told under each other.
-    at: dict[tuple[float, float], int] = {}
+            left, right, near, far = box_of(item)
+            row = _row(at, ((left + right) / 2, (near + far) / 2))
+            _draw_furniture(axes, item, row)
+    at = {}
     for item in drawn:
         if not item.can("pickupable"):
             continue
         x, _, z = item.position
         held = item.id == state.held
         axes.scatter([x], [z], s=18, c="#c44e52" if held else "#4c72b0", zorder=4)
-        place = (round(x, 1), round(z, 1))
-        row = at[place] = at.get(place, -1) + 1
+        row = _row(at, (x, z))
         axes.annotate(
             item.name + (" (in hand)" if held else ""),
             (x, z),
@@ -129,7 +131,14 @@ def _draw_things(axes: Any, state: SceneState) -> None:
         )
 
 
-def _draw_furniture(axes: Any, item: ObjectState) -> None:
+def _row(at: dict[tuple[float, float], int], place: tuple[float, float]) -> int:
+    """In which row a name at a place is written, from 0."""
+    key = (round(place[0], 1), round(place[1], 1))
+    row = at[key] = at.get(key, -1) + 1
+    return row
+
+
+def _draw_furniture(axes: Any, item: ObjectState, row: int) -> None:
     from matplotlib.patches import Rectangle
 
     left, right, near, far = box_of(item)
@@ -148,10 +157,11 @@ def _draw_furniture(axes: Any, item: ObjectState) -> None:
         )
     )
     if receptacle:
-        axes.text(
-            (left + right) / 2,
-            (near + far) / 2,
+        axes.annotate(
             item.name + (" (open)" if item.is_open else ""),
+            ((left + right) / 2, (near + far) / 2),
+            xytext=(0, -8 * row),
+            textcoords="offset points",
             ha="center",
             va="center",
             fontsize=6,

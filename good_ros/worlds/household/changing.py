@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from good_ros.core.plan import Step
 from good_ros.worlds.household.failures import (
     find_visible,
@@ -56,10 +54,8 @@ def switch_of(state: SceneState, target: ObjectState) -> ObjectState:
     """What turns an object on and off: a burner's knob, else the object itself."""
     if target.can("toggleable"):
         return target
-    for other in state.objects.values():
-        if target.id in (other.fixed.get("controlledObjects") or ()):
-            return other
-    return target
+    switch = state.switches.get(target.id)
+    return state.objects[switch] if switch is not None else target
 
 
 def _set_toggled(state: SceneState, target: ObjectState, on: bool) -> SceneState:
@@ -136,7 +132,7 @@ def break_object(state: SceneState, step: Step) -> Result:
     if target.type == "Egg":
         if in_hand:
             # What is left of it cannot be held.
-            state = drop(replace(state, held=None), target.id)
+            state = drop(state.holding(None), target.id)
         state = spawn(state, state.objects[target.id], SLICES["Egg"], 1)
         state = state.change(target.id, parent=None)
     return state.change(target.id, is_broken=True, liquid=""), f"{target.name} is broken"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.household.failures import (
@@ -75,7 +74,7 @@ def pickup_object(state: SceneState, step: Step) -> Result:
             "Agent hand has something in it already!",
         )
     state = state.change(target.id, parent=None)
-    return replace(state, held=target.id), f"{target.name} is in hand"
+    return state.holding(target.id), f"{target.name} is in hand"
 
 
 def put_object(state: SceneState, step: Step) -> Result:
@@ -113,7 +112,7 @@ def put_object(state: SceneState, step: Step) -> Result:
         )
     state = state.move(held.id, receptacle.id, receptacle.position)
     effect = f"{held.name} is {receptacle.preposition} {receptacle.name}"
-    return replace(state, held=None), effect
+    return state.holding(None), effect
 
 
 def push_object(state: SceneState, step: Step) -> Result:
@@ -139,7 +138,7 @@ def _shove(state: SceneState, step: Step, distance: float, done: str) -> Result:
         )
     x, y, z = target.position
     state = state.move(target.id, target.parent, (x, y, z + distance))
-    return replace(state, last_moved=target.id), f"{target.name} was {done}"
+    return state.moved(target.id), f"{target.name} was {done}"
 
 
 def drop_hand_object(state: SceneState, step: Step) -> Result:
@@ -150,7 +149,7 @@ def drop_hand_object(state: SceneState, step: Step) -> Result:
             "nothing in hand to drop!",
         )
     held = state.objects[state.held]
-    return drop(replace(state, held=None), held.id), f"{held.name} is on the floor"
+    return drop(state.holding(None), held.id), f"{held.name} is on the floor"
 
 
 def drop(state: SceneState, object_id: str) -> SceneState:

@@ -7,7 +7,6 @@ turned by its knob, and the robot goes to where it can reach what it acts on.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from good_ros.core.plan import ErrorCode, Step
@@ -64,7 +63,8 @@ def prepare(state: SceneState, step: Step) -> Preparation:
         return Preparation(step, _closed_around(state, target), _near(state, target))
     if step.action in ("ToggleObjectOn", "ToggleObjectOff"):
         switch = switch_of(state, target)
-        return Preparation(replace(step, object_id=switch.id), (), _near(state, switch))
+        told = step if switch is target else replace(step, object_id=switch.id)
+        return Preparation(told, (), _near(state, switch))
     return Preparation(step, (), _near(state, target))
 
 
@@ -104,8 +104,3 @@ def _near(state: SceneState, target: ObjectState) -> str:
     """What is in hand, or in what is in hand, is within reach wherever the robot stands."""
     carried = state.held in (target.id, *(p.id for p in state.parents(target.id)))
     return "" if carried else target.id
-
-
-def same_place(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    """Whether two places are one, to a millimetre."""
-    return math.dist(first, second) < 1e-3

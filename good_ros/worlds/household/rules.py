@@ -9,7 +9,7 @@ to be done before it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from good_ros.core.plan import Step
 from good_ros.worlds.household import changing, moving
@@ -97,7 +97,7 @@ def apply(state: SceneState, step: Step, faults: Faults = NO_FAULTS) -> Result:
 
 def perform(state: SceneState, step: Step, faults: Faults = NO_FAULTS) -> Result:
     """Do one action as the engine does it, and all that follows from it. Raises ActionFailed."""
-    done, effect = RULES[step.action].apply(replace(state, last_moved=None), step)
+    done, effect = RULES[step.action].apply(state.moved(None), step)
     if step.action == PUT:
         faults.check_put(state, step)
     elif step.action == PICKUP:

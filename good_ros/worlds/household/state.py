@@ -22,6 +22,9 @@ SLICES: dict[str, str] = RULES["slices"]
 LIQUIDS: tuple[str, ...] = tuple(RULES["liquids"])
 IN_TYPES = frozenset(RULES["in_types"])
 
+SOURCES = frozenset({"Faucet", "StoveBurner", "Toaster", "Microwave", "Fridge", "CoffeeMachine"})
+"""Types that change what is in, on or under them."""
+
 AFFORDANCES = (
     "pickupable",
     "moveable",
@@ -64,6 +67,13 @@ class ObjectState:
     piece_of: str = ""
     """The short name of the thing that it is a piece of, or empty."""
 
+    def but(self, **fields: Any) -> ObjectState:
+        """A copy with other fields, without the cost of ``dataclasses.replace``."""
+        result = object.__new__(ObjectState)
+        result.__dict__.update(self.__dict__)
+        result.__dict__.update(fields)
+        return result
+
     def can(self, affordance: str) -> bool:
         return bool(self.fixed.get(affordance))
 
@@ -105,32 +115,51 @@ class SceneState:
 
     def at(self, pose: Pose) -> SceneState:
         """The state with the robot at a pose; what it holds it has with it."""
-        return replace(
-            self,
+        return self._with(
             agent=(pose.x, pose.y, pose.z),
             rotation=pose.rotation,
             horizon=pose.horizon,
             standing=pose.standing,
         )
 
+    def moved(self, object_id: str | None) -> SceneState:
+        """The state in which a push or pull has moved this object last, or none has."""
+        return self if self.last_moved == object_id else self._with(last_moved=object_id)
+
+    def holding(self, object_id: str | None) -> SceneState:
+        """The state with this in hand."""
+        return self._with(held=object_id)
+
     def change(self, object_id: str, **fields: Any) -> SceneState:
         """The state with one object changed; the rest is shared."""
         objects = dict(self.objects)
-        objects[object_id] = replace(objects[object_id], **fields)
-        return replace(self, objects=objects)
+        objects[object_id] = objects[object_id].but(**fields)
+        return self._with(moves="parent" in fields, objects=objects)
 
     def move(self, object_id: str, parent: str | None, position: Position) -> SceneState:
         """The state with one object in another place; what is in it comes along."""
         old = self.objects[object_id].position
         objects = dict(self.objects)
-        objects[object_id] = replace(objects[object_id], parent=parent, position=position)
+        objects[object_id] = objects[object_id].but(parent=parent, position=position)
         for content in self.inside(object_id):
             x, y, z = (
                 was + new - start
                 for was, new, start in zip(content.position, position, old, strict=True)
             )
-            objects[content.id] = replace(content, position=(x, y, z))
-        return replace(self, objects=objects)
+            objects[content.id] = content.but(position=(x, y, z))
+        return self._with(moves=True, objects=objects)
+
+    def _with(self, moves: bool = False, **fields: Any) -> SceneState:
+        """A copy with other fields, without the cost of ``dataclasses.replace``: what was worked
+        out is kept, what is in what only where nothing ``moves``. The objects stay the same
+        ones."""
+        result = object.__new__(SceneState)
+        known = result.__dict__
+        known.update(self.__dict__)
+        if moves:
+            known.pop("contents", None)
+        known.update(fields)
+        return result
 
     @property
     def floor(self) -> ObjectState | None:
@@ -151,13 +180,28 @@ class SceneState:
             parent = self.objects[parent].parent
 
     @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """The ids of what changes other things: water, heat, cold, coffee."""
+        return tuple(o.id for o in self.objects.values() if o.type in SOURCES)
+
+    @cached_property
+    def switches(self) -> Mapping[str, str]:
+        """By id of what is controlled, the id of what turns it on and off."""
+        return {
+            controlled: item.id
+            for item in reversed(list(self.objects.values()))
+            for controlled in item.fixed.get("controlledObjects") or ()
+        }
+
+    @cached_property
     def contents(self) -> Mapping[str, tuple[str, ...]]:
         """By receptacle, the ids of what is directly in or on it."""
-        result: dict[str, list[str]] = {}
-        for item in self.objects.values():
-            if item.parent is not None:
-                result.setdefault(item.parent, []).append(item.id)
-        return {receptacle: tuple(ids) for receptacle, ids in result.items()}
+        result: dict[str, tuple[str, ...]] = {}
+        for object_id, item in self.objects.items():
+            parent = item.parent
+            if parent is not None:
+                result[parent] = (*result.get(parent, ()), object_id)
+        return result
 
 
 def start_state(metadata: Sequence[Mapping[str, Any]]) -> SceneState:
