@@ -75,6 +75,7 @@ class Driver:
         self.options = options
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._lost = ""
+        self._server: Any = None
         controller_type, arguments = _arguments(options)
         # The object exists before its constructor runs, which is where it may block.
         self._controller: Any = object.__new__(controller_type)
@@ -131,16 +132,17 @@ class Driver:
         """End the player and free what the client holds; again is no error."""
         self._kill()
         self._calls.put(None)
+        server = self._known_server()
         controller, self._controller = self._controller, None
-        server = getattr(controller, "server", None)
-        if server is None:
+        if controller is None:
             return
-        with contextlib.suppress(Exception):
-            server.stop()
-        _free(server)
         # The client's handler at exit stops whatever server it then has.
         controller.server = _Stopped()
         controller.last_event = None
+        if server is not None:
+            with contextlib.suppress(Exception):
+                server.stop()
+            _free(server)
 
     def _ask(self, what: str, seconds: float, function: Callable[[], Any]) -> Any:
         """What the client answers; what it raises as one of our errors."""
@@ -197,13 +199,12 @@ class Driver:
 
     def _let_go(self, call: _Call) -> None:
         """End a call whose player is dead: it may wait to open a pipe, or read one without end."""
-        server = getattr(self._controller, "server", None)
         # A client of the WSGI kind would start another player.
         self._controller.start = _refuse_restart
         deadline = time.monotonic() + GRACE_S
         while not call.done.wait(POLL_S / 2) and time.monotonic() < deadline:
             self._kill()
-            server = getattr(self._controller, "server", None) or server
+            server = self._known_server()
             for path, flags in (
                 (getattr(server, "server_pipe_path", None), os.O_WRONLY),
                 (getattr(server, "client_pipe_path", None), os.O_RDONLY),
@@ -213,8 +214,13 @@ class Driver:
         if not call.done.is_set():
             _log.warning("a call of AI2-THOR's client does not end; its thread is left behind")
 
+    def _known_server(self) -> Any:
+        """The client's server, also after the client has let go of it; None before there is one."""
+        self._server = getattr(self._controller, "server", None) or self._server
+        return self._server
+
     def _process(self) -> subprocess.Popen[bytes] | None:
-        server = getattr(self._controller, "server", None)
+        server = self._known_server()
         process: subprocess.Popen[bytes] | None = getattr(server, "unity_proc", None)
         return process
 

@@ -15,7 +15,7 @@ from good_ros.worlds.ai2thor.mirror import differences, first_state, next_state
 from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.base import ActionOutcome
 from good_ros.worlds.household import faults, rules
-from good_ros.worlds.household.failures import ActionFailed
+from good_ros.worlds.household.failures import ActionFailed, find
 from good_ros.worlds.household.houses import is_house, read_house
 from good_ros.worlds.household.moving import FORCE, read_pose
 from good_ros.worlds.household.poses import Pose, box_of, ranked
@@ -200,7 +200,7 @@ class Ai2thorWorld(Room):
             self._state, effect = rules.perform(self._state, step)
             return effect
         if step.action == GET_POSES:
-            name = self._state.objects[step.object_id].name
+            name = find(self._state, step.object_id).name
             self._state = replace(self._state, last_moved=None)
             return f"{name} can be reached from {len(self._poses(step.object_id))} poses"
         for receptacle in prepared.opened:
