@@ -88,7 +88,7 @@ def apply(state: SceneState, step: Step, faults: Faults = NO_FAULTS) -> Result:
     prepared = prepare(state, step)
     for receptacle in prepared.opened:
         state = _go_to(state, receptacle, faults)
-        state, _ = moving.open_object(state, Step("OpenObject", receptacle))
+        state, _ = perform(state, Step("OpenObject", receptacle), faults)
     if prepared.near:
         state = _go_to(state, prepared.near, faults)
     state, effect = perform(state, prepared.step, faults)

@@ -11,6 +11,7 @@ from good_ros.core.plan import Step
 from good_ros.worlds.base import ActionOutcome
 from good_ros.worlds.household import rules
 from good_ros.worlds.household.arrange import arrange
+from good_ros.worlds.household.effects import settle
 from good_ros.worlds.household.failures import ActionFailed
 from good_ros.worlds.household.faults import NO_FAULTS, Faults
 from good_ros.worlds.household.houses import is_house, load_house
@@ -44,7 +45,7 @@ class HouseholdWorld(Room):
 
         Raises WorldError where there is no such scene.
         """
-        state = start_state(load_house(scene)) if is_house(scene) else _start_of(scene)
+        state = settled_start(load_house(scene)) if is_house(scene) else _start_of(scene)
         self.scene = scene
         self._state = shuffled(state, seed)
         self.faults.restart()
@@ -56,7 +57,7 @@ class HouseholdWorld(Room):
         dirty_and_empty: bool = False,
     ) -> None:
         """Set the start of the scene that was reset, as ``household.arrange`` describes."""
-        self._state = arrange(self._state, poses, toggles, dirty_and_empty)
+        self._state = settle(arrange(self._state, poses, toggles, dirty_and_empty))
 
     def act(self, step: Step) -> ActionOutcome:
         if unknown := refuse_unknown(step):
@@ -81,6 +82,11 @@ class HouseholdWorld(Room):
         """Nothing is held outside of this process."""
 
 
+def settled_start(objects: Sequence[Mapping[str, Any]]) -> SceneState:
+    """A room at its start, with all that follows from it: what is in the fridge is cold."""
+    return settle(start_state(objects))
+
+
 def _start_of(scene: str) -> SceneState:
     """A scene's start; states are immutable, so that all worlds share it."""
     objects = load_objects(scene)
@@ -88,7 +94,7 @@ def _start_of(scene: str) -> SceneState:
     if known is None or known[0] is not objects:
         if len(_starts) >= SCENES_KEPT:
             _starts.clear()
-        known = _starts[scene] = (objects, start_state(objects))
+        known = _starts[scene] = (objects, settled_start(objects))
     return known[1]
 
 
@@ -112,4 +118,4 @@ def shuffled(state: SceneState, seed: int) -> SceneState:
         if places:
             place = generator.choice(places)
             state = state.move(item.id, place.id, place.position)
-    return state
+    return settle(state)

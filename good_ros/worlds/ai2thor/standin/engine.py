@@ -11,6 +11,7 @@ from good_ros.core.errors import WorldError
 from good_ros.core.plan import Step
 from good_ros.worlds.household import rules
 from good_ros.worlds.household.arrange import arrange
+from good_ros.worlds.household.effects import settle
 from good_ros.worlds.household.failures import ActionFailed, find, require_visible
 from good_ros.worlds.household.faults import NO_FAULTS, Faults
 from good_ros.worlds.household.houses import house_objects
@@ -19,8 +20,8 @@ from good_ros.worlds.household.poses import is_within_reach
 from good_ros.worlds.household.preparing import DROP, GET_POSES, PUT, TASK_COMPLETED, TELEPORT
 from good_ros.worlds.household.room import metadata_of
 from good_ros.worlds.household.scenes import load_objects, scene_names
-from good_ros.worlds.household.state import SceneState, start_state
-from good_ros.worlds.household.world import shuffled
+from good_ros.worlds.household.state import SceneState
+from good_ros.worlds.household.world import settled_start, shuffled
 
 PROCEDURAL = "Procedural"
 PHYSICS = "_physics"
@@ -122,7 +123,7 @@ class Engine:
     def _reset(self, action: Arguments) -> Said:
         scene = str(action["sceneName"])
         objects = () if scene == PROCEDURAL else load_objects(scene.removesuffix(PHYSICS))
-        self.scene, self.state = scene, start_state(objects)
+        self.scene, self.state = scene, settled_start(objects)
         self.faults.restart()
         return Said()
 
@@ -131,7 +132,7 @@ class Engine:
         return Said()
 
     def _create_house(self, action: Arguments) -> Said:
-        self.state = start_state(house_objects(action["house"]))
+        self.state = settled_start(house_objects(action["house"]))
         return Said()
 
     def _spawn(self, action: Arguments) -> Said:
@@ -139,7 +140,7 @@ class Engine:
         return Said()
 
     def _arrange(self, **what: Any) -> Said:
-        self.state = arrange(self.state, **what)
+        self.state = settle(arrange(self.state, **what))
         return Said()
 
     def _poses(self, action: Arguments) -> Said:
