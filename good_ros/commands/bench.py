@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from good_ros.commands.worlds import add_player_options, player_options
+from good_ros.worlds.ai2thor.options import STAND_IN
 
 
 def add_commands(commands: Any) -> None:
@@ -21,7 +22,7 @@ def add_commands(commands: Any) -> None:
     world.add_argument("--json", action="store_true", help="one JSON object as the last line")
     add_player_options(world)
     # A bench without a player would need Unity; here the stand-in is what is measured.
-    world.set_defaults(command=_bench_world, player="stand-in")
+    world.set_defaults(command=_bench_world, player=STAND_IN)
 
 
 def _bench_world(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from good_ros.worlds.ai2thor.options import SERVERS, STAND_IN, Ai2thorOptions
+from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, STAND_IN, UNITY, Ai2thorOptions
 from good_ros.worlds.registry import WORLDS, make_world
 
 
@@ -26,9 +26,12 @@ def add_player_options(parser: argparse.ArgumentParser) -> None:
     player.add_argument("--build", default="", help="the Unity player's executable")
     player.add_argument(
         "--player",
-        default="",
-        choices=["", STAND_IN],
-        help=f"{STAND_IN}: a program of ours in the Unity player's place, without physics",
+        default=UNITY,
+        choices=PLAYERS,
+        help=f"{STAND_IN}: a program of ours in Unity's place, without physics and pictures",
+    )
+    player.add_argument(
+        "--window", action="store_true", help="let the player draw, on an X display with GLX"
     )
     player.add_argument("--display", default="", help="X display of the player, such as :0")
     player.add_argument("--server", default=standard.server, choices=SERVERS, help="protocol")
@@ -54,6 +57,7 @@ def player_options(options: argparse.Namespace) -> Ai2thorOptions:
         build=options.build,
         player=options.player,
         display=options.display,
+        headless=not options.window,
         server=options.server,
         start_timeout_s=options.start_timeout,
         step_timeout_s=options.step_timeout,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from good_ros.core.errors import InputError
+from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.base import World
 
 WORLDS = ("household", "ai2thor")
 
 
-def make_world(name: str, ai2thor: Any = None) -> World:
+def make_world(name: str, ai2thor: Ai2thorOptions | None = None) -> World:
     """A world that is not reset yet; ``ai2thor`` are the ``Ai2thorOptions`` of that world.
 
     Raises InputError where there is none of that name.

@@ -351,7 +351,7 @@ class TestMidStep:
             '--trouble hang --at PickupObject "$@"\n'
         )
         build.chmod(build.stat().st_mode | stat.S_IXUSR)
-        world = play(player="", build=str(build))
+        world = play(player="unity", build=str(build))
         world.reset("FloorPlan1")
         text = build.read_text()
         build.unlink()
@@ -498,7 +498,7 @@ class TestOverHttp:
 class TestOptions:
     def test_the_stand_in_is_never_the_default(self, monkeypatch, tmp_path):
         monkeypatch.setenv("HOME", str(tmp_path))
-        assert Ai2thorOptions().player == ""
+        assert Ai2thorOptions().player == "unity"
         with pytest.raises(WorldError, match="Unity build is not on this machine"):
             make_world("ai2thor").reset("FloorPlan1")
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from good_ros.core.errors import InputError, WorldError
 
-STAND_IN = "stand-in"
+UNITY, STAND_IN = "unity", "stand-in"
+PLAYERS = (UNITY, STAND_IN)
 SERVERS = ("fifo", "wsgi")
 NO_DISPLAY = ":0"
 """Told to the player where there is no display; a headless one opens none, but the client
@@ -30,7 +31,7 @@ class Ai2thorOptions:
     the environment), ``server`` the protocol. Times are in seconds."""
 
     build: str = ""
-    player: str = ""
+    player: str = UNITY
     display: str = ""
     headless: bool = True
     server: str = "fifo"
@@ -39,8 +40,8 @@ class Ai2thorOptions:
     stand_in_arguments: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if self.player not in ("", STAND_IN):
-            raise InputError(f"there is no player {self.player!r}; there is {STAND_IN}, or none")
+        if self.player not in PLAYERS:
+            raise InputError(f"there is no player {self.player!r}; there are {', '.join(PLAYERS)}")
         if self.server not in SERVERS:
             raise InputError(f"there is no server {self.server!r}; there are {', '.join(SERVERS)}")
         if self.start_timeout_s <= 0 or self.step_timeout_s <= 0:
