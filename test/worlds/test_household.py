@@ -1,6 +1,7 @@
 """AI2-THOR's rules on its real scenes, in the household and through its real client."""
 
 import copy
+import dataclasses
 import re
 
 import pytest
@@ -413,3 +414,25 @@ def test_any_seed_keeps_any_room_consistent(scene, seed):
     world = HouseholdWorld()
     world.reset(scene, seed)
     check_consistent(world)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEQUENCES)
+def test_what_is_kept_of_a_state_is_what_it_would_be_worked_out_to(sequence):
+    """States share what was worked out of them, as far as an action leaves it so."""
+    world = HouseholdWorld()
+    world.reset("FloorPlan1")
+    for choice in sequence:
+        known = ids(world)
+        if isinstance(choice, int):
+            possible = world.possible_actions([known[t] for t in THINGS if t in known])
+            world.act(possible[choice % len(possible)])
+        else:
+            action, name, target, argument = choice
+            world.act(
+                Step(action, known.get(name, name), known.get(target, target), action, argument)
+            )
+        state, fresh = world.state, dataclasses.replace(world.state)
+        assert {k: v for k, v in state.contents.items() if v} == fresh.contents
+        assert state.sources == fresh.sources
+        assert state.switches == fresh.switches

@@ -31,6 +31,9 @@ CACHED_PLACES = 4096
 Box = tuple[float, float, float, float]
 """Least and greatest x, least and greatest z, in metres."""
 
+Place = tuple[float, float, float]
+"""x, y (up), z in metres."""
+
 
 @dataclass(frozen=True)
 class Pose:
@@ -69,18 +72,17 @@ class Grid:
             min(b[2] for b in every),
             max(b[3] for b in every),
         )
-        self._poses: dict[tuple[Box, float, float], tuple[Pose, ...]] = {}
+        self._poses: dict[tuple[str, Place, float], tuple[Pose, ...]] = {}
         self._free: dict[tuple[int, int], bool] = {}
 
     def poses(self, item: ObjectState, height: float) -> tuple[Pose, ...]:
         """The poses from which a thing can be reached, best first; there is at least one."""
-        box = box_of(item)
-        key = (box, item.position[1], height)
+        key = (item.id, item.position, height)
         found = self._poses.get(key)
         if found is None:
             if len(self._poses) >= CACHED_PLACES:
                 self._poses.clear()
-            found = self._poses[key] = tuple(self._around(box, item.position, height))
+            found = self._poses[key] = tuple(self._around(box_of(item), item.position, height))
         return found
 
     def is_free(self, column: int, row: int) -> bool:
@@ -93,9 +95,7 @@ class Grid:
             )
         return found
 
-    def _around(
-        self, box: Box, position: tuple[float, float, float], height: float
-    ) -> Sequence[Pose]:
+    def _around(self, box: Box, position: Place, height: float) -> Sequence[Pose]:
         columns = range(
             math.ceil((box[0] - REACH_M) / CELL_M), math.floor((box[1] + REACH_M) / CELL_M) + 1
         )
@@ -130,7 +130,7 @@ def ranked(poses: Iterable[Pose], box: Box) -> list[Pose]:
     )
 
 
-def is_within_reach(position: tuple[float, float, float], item: ObjectState) -> bool:
+def is_within_reach(position: Place, item: ObjectState) -> bool:
     """Whether a robot at ``position`` can reach a thing."""
     return _gap(position[0], position[2], box_of(item)) <= REACH_M + 1e-6
 
@@ -149,7 +149,7 @@ def box_of(item: ObjectState) -> Box:
     return _flat(moved, size)
 
 
-def _facing(x: float, z: float, target: tuple[float, float, float], height: float) -> Pose:
+def _facing(x: float, z: float, target: Place, height: float) -> Pose:
     """Upright at a place, turned to the nearest quarter towards a target."""
     angle = math.degrees(math.atan2(target[0] - x, target[2] - z))
     rotation = round(angle / 90.0) % 4 * 90.0

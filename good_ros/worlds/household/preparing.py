@@ -7,7 +7,7 @@ turned by its knob, and the robot goes to where it can reach what it acts on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.household.changing import switch_of
@@ -63,15 +63,16 @@ def prepare(state: SceneState, step: Step) -> Preparation:
         return Preparation(step, _closed_around(state, target), _near(state, target))
     if step.action in ("ToggleObjectOn", "ToggleObjectOff"):
         switch = switch_of(state, target)
-        told = step if switch is target else replace(step, object_id=switch.id)
+        told = step if switch is target else Step(step.action, switch.id, "", step.label)
         return Preparation(told, (), _near(state, switch))
     return Preparation(step, (), _near(state, target))
 
 
 def with_opened(state: SceneState, opened: tuple[str, ...], effect: str) -> str:
     """The effect in words, with what was opened for it."""
-    names = ", ".join(state.objects[i].name for i in opened)
-    return f"opened {names}; {effect}" if names else effect
+    if not opened:
+        return effect
+    return f"opened {', '.join(state.objects[i].name for i in opened)}; {effect}"
 
 
 def out_of_reach(name: str, tried: int, reason: str) -> ActionFailed:

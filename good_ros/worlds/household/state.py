@@ -134,7 +134,11 @@ class SceneState:
         """The state with one object changed; the rest is shared."""
         objects = dict(self.objects)
         objects[object_id] = objects[object_id].but(**fields)
-        return self._with(moves="parent" in fields, objects=objects)
+        if "parent" in fields:
+            return self._with(
+                objects=objects, contents=self._regrouped(object_id, fields["parent"])
+            )
+        return self._with(objects=objects)
 
     def move(self, object_id: str, parent: str | None, position: Position) -> SceneState:
         """The state with one object in another place; what is in it comes along."""
@@ -147,19 +151,29 @@ class SceneState:
                 for was, new, start in zip(content.position, position, old, strict=True)
             )
             objects[content.id] = content.but(position=(x, y, z))
-        return self._with(moves=True, objects=objects)
+        return self._with(objects=objects, contents=self._regrouped(object_id, parent))
 
-    def _with(self, moves: bool = False, **fields: Any) -> SceneState:
+    def _with(self, **fields: Any) -> SceneState:
         """A copy with other fields, without the cost of ``dataclasses.replace``: what was worked
-        out is kept, what is in what only where nothing ``moves``. The objects stay the same
-        ones."""
+        out is kept, so that the objects must stay the same ones and ``contents`` be told where
+        one has moved."""
         result = object.__new__(SceneState)
-        known = result.__dict__
-        known.update(self.__dict__)
-        if moves:
-            known.pop("contents", None)
-        known.update(fields)
+        result.__dict__.update(self.__dict__)
+        result.__dict__.update(fields)
         return result
+
+    def _regrouped(self, object_id: str, parent: str | None) -> Mapping[str, tuple[str, ...]]:
+        """``contents`` with one object in or on another receptacle, in the objects' order."""
+        old = self.objects[object_id].parent
+        if old == parent:
+            return self.contents
+        contents = dict(self.contents)
+        if old is not None:
+            contents[old] = tuple(i for i in contents[old] if i != object_id)
+        if parent is not None:
+            there = (*contents.get(parent, ()), object_id)
+            contents[parent] = tuple(sorted(there, key=self._order.__getitem__))
+        return contents
 
     @property
     def floor(self) -> ObjectState | None:
@@ -192,6 +206,10 @@ class SceneState:
             for item in reversed(list(self.objects.values()))
             for controlled in item.fixed.get("controlledObjects") or ()
         }
+
+    @cached_property
+    def _order(self) -> Mapping[str, int]:
+        return {object_id: number for number, object_id in enumerate(self.objects)}
 
     @cached_property
     def contents(self) -> Mapping[str, tuple[str, ...]]:
