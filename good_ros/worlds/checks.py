@@ -121,7 +121,8 @@ def _answers(display: str) -> bool:
 def _vulkan(options: Ai2thorOptions) -> Finding:
     """Builds for cloud rendering draw with Vulkan; so does a graphics card that is chosen."""
     path = options.build or str(downloaded_build() or "")
-    if os.environ.get("CUDA_VISIBLE_DEVICES", "").strip(", ") and not shutil.which("vulkaninfo"):
+    chosen = bool(os.environ.get("CUDA_VISIBLE_DEVICES", "").strip(", ")) and not options.headless
+    if chosen and not shutil.which("vulkaninfo"):
         words = "CUDA_VISIBLE_DEVICES is set, so that the client runs vulkaninfo, which is missing"
         return Finding("Vulkan", False, words, f"{VULKAN_TOOLS}; or unset CUDA_VISIBLE_DEVICES")
     if ctypes.util.find_library("vulkan") is not None:

@@ -270,6 +270,11 @@ class TestStart:
         monkeypatch.delenv("DISPLAY", raising=False)
         play().reset("FloorPlan1")
 
+    def test_with_a_chosen_graphics_card_that_is_not_needed(self, play, monkeypatch, tmp_path):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+        monkeypatch.setenv("PATH", str(tmp_path))
+        play().reset("FloorPlan1")
+
 
 class TestMidStep:
     """The player fails at the second pick-up; the session goes on with a new one."""
@@ -556,7 +561,8 @@ class TestCheck:
     def test_a_chosen_graphics_card_needs_vulkaninfo(self, monkeypatch):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
         monkeypatch.setattr("shutil.which", lambda name: None)
-        assert "vulkaninfo" in self.findings()["Vulkan"].words
+        assert "vulkaninfo" in self.findings(headless=False)["Vulkan"].words
+        assert "vulkaninfo" not in self.findings()["Vulkan"].words
 
     def test_without_the_package(self, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

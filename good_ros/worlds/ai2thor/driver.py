@@ -79,6 +79,8 @@ class Driver:
         controller_type, arguments = _arguments(options)
         # The object exists before its constructor runs, which is where it may block.
         self._controller: Any = object.__new__(controller_type)
+        if options.headless:
+            self._controller.unity_command = self._command_without_graphics
         threading.Thread(target=self._serve, daemon=True, name="ai2thor").start()
         first = scene if isinstance(scene, str) else PROCEDURAL
         try:
@@ -155,7 +157,9 @@ class Driver:
                 raise WorldError(str(error).strip().partition("\n")[0]) from error
             if isinstance(error, ValueError) and self._refused_form():
                 raise OwnFault(f"AI2-THOR does not take {what} so: {error}") from error
-            cause = str(error.__cause__ or error.__context__ or error).partition("\n")[0]
+            if what == "start":
+                raise self._give_up(f"could not be started ({_line(error)})", what) from error
+            cause = _line(error.__cause__ or error.__context__ or error)
             raise self._give_up(f"gave an answer that cannot be used ({cause})", what) from error
 
     # The watch.
@@ -214,6 +218,13 @@ class Driver:
         if not call.done.is_set():
             _log.warning("a call of AI2-THOR's client does not end; its thread is left behind")
 
+    def _command_without_graphics(self, width: int, height: int, headless: bool) -> list[str]:
+        """The client's command line; where CUDA_VISIBLE_DEVICES is set it would look for the card
+        with vulkaninfo, and fail without it, although nothing is drawn."""
+        self._controller.gpu_device = None
+        command = type(self._controller).unity_command(self._controller, width, height, headless)
+        return list(command)
+
     def _known_server(self) -> Any:
         """The client's server, also after the client has let go of it; None before there is one."""
         self._server = getattr(self._controller, "server", None) or self._server
@@ -263,7 +274,7 @@ def log_path() -> Path:
     return Path.home() / ".ai2thor" / "log" / "unity.log"
 
 
-def _arguments(options: Ai2thorOptions) -> tuple[type, dict[str, Any]]:
+def _arguments(options: Ai2thorOptions) -> tuple[Any, dict[str, Any]]:
     try:
         from ai2thor.controller import Controller
         from ai2thor.fifo_server import FifoServer
@@ -289,6 +300,11 @@ def _answer(event: Any) -> Answer:
         metadata.get("actionReturn"),
         metadata,
     )
+
+
+def _line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _refuse_restart(*arguments: Any, **named: Any) -> None:

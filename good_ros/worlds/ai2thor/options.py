@@ -59,7 +59,7 @@ class Ai2thorOptions:
         if path is None:
             raise WorldError(
                 "AI2-THOR's Unity build is not on this machine; with internet access, run "
-                f"{FETCH} once (about 700 MB), or name a build with `ai2thor_build`; "
+                f"{FETCH} once (several hundred MB), or name a build with `ai2thor_build`; "
                 "`good world check --world ai2thor` says what else is missing"
             )
         if not path.is_file():
