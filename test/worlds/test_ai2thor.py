@@ -26,6 +26,7 @@ from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.ai2thor.standin import trouble
 from good_ros.worlds.ai2thor.world import Ai2thorWorld
 from good_ros.worlds.checks import check_world
+from good_ros.worlds.household.faults import Faults
 from good_ros.worlds.household.world import HouseholdWorld
 from good_ros.worlds.registry import make_world
 
@@ -75,6 +76,24 @@ def step(world, action, name="", target="", argument=""):
     return Step(action, known.get(name, name), known.get(target, target), action, argument)
 
 
+FAULTS = Faults(
+    objects={
+        "no_valid_position": ["Microwave", "Pan"],
+        "clipping_pickup": ["Egg", "Bowl"],
+        "colliding_teleport": ["Bread", "Mug"],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def faulty_stand_in():
+    """A world whose player puts in the same faults as a household."""
+    arguments = ("--faults", FAULTS.as_json())
+    world = Ai2thorWorld(Ai2thorOptions(player="stand-in", stand_in_arguments=arguments))
+    yield world
+    world.close()
+
+
 class TestSameAsTheHousehold:
     """Any difference between the two worlds is a fault."""
 
@@ -83,7 +102,16 @@ class TestSameAsTheHousehold:
     )
     @given(sequence=SEQUENCES)
     def test_any_sequence(self, stand_in, sequence):
-        household = HouseholdWorld()
+        self.check_sequence(HouseholdWorld(), stand_in, sequence)
+
+    @settings(
+        max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(sequence=SEQUENCES)
+    def test_any_sequence_with_faults(self, faulty_stand_in, sequence):
+        self.check_sequence(HouseholdWorld(FAULTS), faulty_stand_in, sequence)
+
+    def check_sequence(self, household, stand_in, sequence):
         household.reset("FloorPlan1")
         stand_in.reset("FloorPlan1")
         self.check_same(household, stand_in)
