@@ -19,6 +19,8 @@ setup(
         "openai": ["openai>=1.60"],
         "hub": ["huggingface_hub>=0.30"],
         "household": ["procthor==0.0.1.dev2"],
+        "ai2thor": ["ai2thor==5.0.0"],
+        "plot": ["matplotlib>=3.8"],
         "test": ["pytest>=8", "hypothesis>=6.100"],
     },
     entry_points={

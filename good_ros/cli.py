@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from good_ros.commands import bench_belief, eval_belief
+from good_ros.commands import bench_belief, bench_world, eval_belief, worlds
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
@@ -67,14 +67,18 @@ def _parser() -> argparse.ArgumentParser:
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
     replay.add_argument("--data", required=True, help="a JSON file of runs")
-    replay.add_argument("--world", default="household", choices=["household"])
+    worlds.add_world_options(replay)
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
-    bench_belief.add_to(bench.add_subparsers(required=True, metavar="WHAT"))
+    parts = bench.add_subparsers(required=True, metavar="WHAT")
+    for part in (bench_belief, bench_world):
+        part.add_to(parts)
+
+    worlds.add_commands(commands)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
@@ -245,7 +249,8 @@ def _eval_replay(options: argparse.Namespace) -> int:
     runs = load_runs(Path(options.data))
     runs = runs[: options.limit] if options.limit else runs
     shown = track(runs, "replay", console=Console(stderr=True))
-    report = replay_runs(shown)
+    with worlds.open_world(options) as world:
+        report = replay_runs(shown, world=world)
     for failure in report.failures:
         print(f"{failure.id}, step {failure.step}: {failure.reason}", file=sys.stderr)
     print(f"{report.passed} of {report.runs} runs passed", file=sys.stderr)

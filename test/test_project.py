@@ -61,7 +61,8 @@ def test_imports_run_one_way(package):
 def test_nodes_import_without_a_model_library():
     code = (
         "import sys\n"
-        "for name in ('torch', 'transformers', 'llama_cpp', 'openai', 'huggingface_hub'):\n"
+        "for name in ('torch', 'transformers', 'llama_cpp', 'openai', 'huggingface_hub',\n"
+        "             'ai2thor', 'matplotlib'):\n"
         "    sys.modules[name] = None\n"
         "import good_ros.nodes.stack as stack\n"
         "for name in (*stack.NODES, 'simulated_human'):\n"

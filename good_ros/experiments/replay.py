@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from good_ros.core.errors import InputError
-from good_ros.core.plan import Step
+from good_ros.core.errors import InputError, WorldError
+from good_ros.core.plan import ErrorCode, Step
+from good_ros.worlds.base import World
 from good_ros.worlds.household.arrange import current_type, nearest
 from good_ros.worlds.household.moving import FORCE
-from good_ros.worlds.household.state import ObjectState
+from good_ros.worlds.household.state import ObjectState, SceneState
 from good_ros.worlds.household.world import HouseholdWorld
 
 FAR_M = 1.0
@@ -69,22 +70,42 @@ def load_runs(path: Path) -> list[dict[str, Any]]:
     return runs
 
 
+class ThorWorld(World, Protocol):
+    """A world with AI2-THOR's objects, whose start can be arranged."""
+
+    @property
+    def state(self) -> SceneState:
+        """The room as it is."""
+
+    def arrange(
+        self,
+        poses: Sequence[Mapping[str, Any]] = (),
+        toggles: Sequence[Mapping[str, Any]] = (),
+        dirty_and_empty: bool = False,
+    ) -> None:
+        """Set the start of the scene that was reset."""
+
+
 def replay_runs(
     runs: Iterable[Mapping[str, Any]],
     on_run: Callable[[int], None] = lambda number: None,
+    world: ThorWorld | None = None,
 ) -> ReplayReport:
-    """Do every run again in the household; ``on_run`` is told how many are done."""
+    """Do every run again in a world, the household where none is given; ``on_run`` is told how
+    many are done.
+
+    Raises WorldError where the world cannot be set up or is lost.
+    """
     report = ReplayReport()
     for run in runs:
         report.runs += 1
-        if failure := _replay(run):
+        if failure := _replay(run, world or HouseholdWorld()):
             report.failures.append(failure)
         on_run(report.runs)
     return report
 
 
-def _replay(run: Mapping[str, Any]) -> ReplayFailure | None:
-    world = HouseholdWorld()
+def _replay(run: Mapping[str, Any], world: ThorWorld) -> ReplayFailure | None:
     world.reset(run["scene"])
     world.arrange(run["object_poses"], run["object_toggles"], run.get("dirty_and_empty", False))
     seen = _Seen(world)
@@ -95,6 +116,8 @@ def _replay(run: Mapping[str, Any]) -> ReplayFailure | None:
         except InputError as error:
             return ReplayFailure(run["id"], number, str(error))
         outcome = world.act(step)
+        if outcome.error_code is ErrorCode.WORLD_LOST:
+            raise WorldError(f"run {run['id']}, step {number}: {outcome.error_msg}")
         if not outcome.success:
             return ReplayFailure(run["id"], number, f"{action['action']}: {outcome.error_msg}")
         if missing := world.verify(step):
@@ -108,7 +131,7 @@ def _replay(run: Mapping[str, Any]) -> ReplayFailure | None:
 class _Seen:
     """What was rinsed, hot or cold at some time (a later action may change it again)."""
 
-    def __init__(self, world: HouseholdWorld) -> None:
+    def __init__(self, world: ThorWorld) -> None:
         self.world = world
         self.rinsed: set[str] = set()
         self.hot: set[str] = set()
@@ -127,7 +150,7 @@ class _Seen:
                 self.rinsed.add(item.id)
 
 
-def _step(world: HouseholdWorld, action: Mapping[str, Any], ids: dict[str, str]) -> Step:
+def _step(world: ThorWorld, action: Mapping[str, Any], ids: dict[str, str]) -> Step:
     """The recorded action as a step; there a put names the thing and its receptacle."""
     name = str(action["action"])
     object_id = _resolve(world, str(action["objectId"]), ids)
@@ -137,7 +160,7 @@ def _step(world: HouseholdWorld, action: Mapping[str, Any], ids: dict[str, str])
     return Step(name, object_id, target, name, FORCE if action.get("forceAction") else "")
 
 
-def _resolve(world: HouseholdWorld, recorded: str, ids: dict[str, str]) -> str:
+def _resolve(world: ThorWorld, recorded: str, ids: dict[str, str]) -> str:
     """The world's id of a recorded one: the same, or the nearest object of its type.
 
     ``ids`` remembers what was found, since things are moved. Raises InputError where there is
@@ -169,7 +192,7 @@ def _resolve(world: HouseholdWorld, recorded: str, ids: dict[str, str]) -> str:
     return best.id
 
 
-def _renamed(world: HouseholdWorld, position: tuple[float, float, float]) -> ObjectState | None:
+def _renamed(world: ThorWorld, position: tuple[float, float, float]) -> ObjectState | None:
     """The receptacle at a place where the recorded release had one of another type."""
     for item in world.state.objects.values():
         if not item.can("receptacle") or item.type == "Floor":
@@ -179,9 +202,7 @@ def _renamed(world: HouseholdWorld, position: tuple[float, float, float]) -> Obj
     return None
 
 
-def _is_done(
-    run: Mapping[str, Any], world: HouseholdWorld, seen: _Seen, ids: Mapping[str, str]
-) -> bool:
+def _is_done(run: Mapping[str, Any], world: ThorWorld, seen: _Seen, ids: Mapping[str, str]) -> bool:
     """The condition of the run's task type (ALFRED's goal conditions) on the room as it is;
     ``ids`` are the recorded ids with the world's."""
     state, task = world.state, run["pddl_params"]

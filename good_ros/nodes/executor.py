@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
-from good_ros.core.plan import ErrorCode, TaskState
+from good_ros.core.errors import WorldError
+from good_ros.core.plan import ErrorCode, StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
 from good_ros.language.backends import make_generator
 from good_ros.msg import GoalBelief, TaskStatus, Transcript
@@ -26,7 +28,56 @@ from good_ros.planning.execution import replay
 from good_ros.planning.planner import Planner
 from good_ros.planning.turn import TurnActor
 from good_ros.turns.executor import ExecutorOrder
-from good_ros.worlds.registry import make_world
+from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
+from good_ros.worlds.registry import WORLDS, make_world
+
+STANDARD = Ai2thorOptions()
+AI2THOR = (
+    Parameter(
+        "ai2thor_build",
+        STANDARD.build,
+        "World ai2thor: the Unity player's executable; empty takes the newest one that ai2thor "
+        "has downloaded.",
+    ),
+    Parameter(
+        "ai2thor_player",
+        STANDARD.player,
+        "World ai2thor: what is started; stand-in is a program of ours without physics and "
+        "pictures, to try things out.",
+        choices=PLAYERS,
+    ),
+    Parameter(
+        "ai2thor_headless",
+        STANDARD.headless,
+        "World ai2thor: draw nothing; false needs an X display with GLX, or Vulkan.",
+    ),
+    Parameter(
+        "ai2thor_display",
+        STANDARD.display,
+        "World ai2thor: X display of the player, such as :0; empty takes that of the environment.",
+    ),
+    Parameter(
+        "ai2thor_server",
+        STANDARD.server,
+        "World ai2thor: protocol between the client and the player.",
+        choices=SERVERS,
+    ),
+    Parameter(
+        "ai2thor_start_timeout_s",
+        STANDARD.start_timeout_s,
+        "World ai2thor: seconds that the player may take to start or to load a scene.",
+        1.0,
+        3600.0,
+    ),
+    Parameter(
+        "ai2thor_step_timeout_s",
+        STANDARD.step_timeout_s,
+        "World ai2thor: seconds that the player may take for one action; then it is started "
+        "again and the room rebuilt.",
+        0.1,
+        3600.0,
+    ),
+)
 
 
 class ExecutorNode(GoodNode):
@@ -37,17 +88,22 @@ class ExecutorNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
-        Parameter("world", "household", "World to act on.", choices=("household",)),
-        Parameter("scene", "FloorPlan1", "Scene of the world, such as FloorPlan1."),
+        Parameter("world", "household", "World to act on.", choices=WORLDS),
+        Parameter(
+            "scene",
+            "FloorPlan1",
+            "Scene of the world, such as FloorPlan1, or a procedural house's JSON file.",
+        ),
         WORLD_SEED,
         Parameter("top_k", 3, "Goals that the planner is shown, most likely first.", 1, 20),
         Parameter("max_replans", 2, "New plans after one that cannot be carried out.", 0, 20),
         Parameter("max_steps", 12, "Longest plan, in steps.", 1, 100),
+        *AI2THOR,
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.world = make_world(values.world)
+        self.world = self.keep(make_world(values.world, ai2thor_options(values)))
         self.world.reset(values.scene, values.world_seed)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.actor = TurnActor(
@@ -64,6 +120,7 @@ class ExecutorNode(GoodNode):
         )
         self.order = ExecutorOrder()
         self.world_problem = ""
+        self.world_lost = False
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
@@ -97,8 +154,7 @@ class ExecutorNode(GoodNode):
 
         def job(cancel: threading.Event) -> str:
             self.world_problem = "the world is being rebuilt"
-            self.world.reset(self.values.scene, self.values.world_seed)
-            replay(self.world, history)
+            self.rebuild(history)
             self.world_problem = ""
             return self.world.describe()
 
@@ -115,6 +171,12 @@ class ExecutorNode(GoodNode):
             self.act()
 
         self.worker.submit(job, then)
+
+    def rebuild(self, history: Sequence[StepResult]) -> None:
+        """The world as the history says that it is. Raises WorldError."""
+        self.world.reset(self.values.scene, self.values.world_seed)
+        replay(self.world, history)
+        self.world_lost = False
 
     def on_belief(self, message: GoalBelief) -> None:
         self.order.hear_belief(belief_from_msg(message))
@@ -136,18 +198,25 @@ class ExecutorNode(GoodNode):
         def job(cancel: threading.Event) -> Status:
             if self.world_problem:
                 return failure(ErrorCode.WORLD_LOST, self.world_problem)
+            try:
+                if self.world_lost:
+                    self.rebuild(history)
+                status = carry_out(cancel)
+            except WorldError as error:
+                status = failure(ErrorCode.WORLD_LOST, str(error))
+            # The next turn begins with a room as the history says that it is.
+            self.world_lost = status.error_code is ErrorCode.WORLD_LOST
+            return self.with_scene(status)
+
+        def carry_out(cancel: threading.Event) -> Status:
 
             def on_status(status: Status) -> None:
                 shown = self.with_scene(status)
                 self.worker.post(lambda: None if cancel.is_set() else self.publish(shown))
 
             if transcript.ended:
-                return self.with_scene(
-                    Status(belief.session_id, belief.turn, TaskState.NO_ACTION, history=history)
-                )
-            return self.with_scene(
-                self.actor.act(belief, transcript, history, cancel=cancel, on_status=on_status)
-            )
+                return Status(belief.session_id, belief.turn, TaskState.NO_ACTION, history=history)
+            return self.actor.act(belief, transcript, history, cancel=cancel, on_status=on_status)
 
         def then(status: Status | None, error: BaseException | None) -> None:
             if status is None:
@@ -164,6 +233,19 @@ class ExecutorNode(GoodNode):
 
     def publish(self, status: Status) -> None:
         self.status.publish(status_to_msg(status, self.header()))
+
+
+def ai2thor_options(values: SimpleNamespace) -> Ai2thorOptions:
+    """The parameters of the ai2thor world. Raises InputError where they cannot be."""
+    return Ai2thorOptions(
+        build=values.ai2thor_build,
+        player=values.ai2thor_player,
+        display=values.ai2thor_display,
+        headless=values.ai2thor_headless,
+        server=values.ai2thor_server,
+        start_timeout_s=values.ai2thor_start_timeout_s,
+        step_timeout_s=values.ai2thor_step_timeout_s,
+    )
 
 
 def main() -> int:

@@ -73,3 +73,6 @@ class World(Protocol):
 
     def describe(self) -> str:
         """The room in a few lines of plain words, for prompts and people."""
+
+    def close(self) -> None:
+        """Let go of what the world holds outside of this process; it can be reset again."""

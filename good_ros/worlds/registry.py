@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from good_ros.core.errors import InputError
+from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.base import World
 
-WORLDS = ("household",)
+WORLDS = ("household", "ai2thor")
 
 
-def make_world(name: str) -> World:
-    """A world that is not reset yet. Raises InputError where there is none of that name."""
+def make_world(name: str, ai2thor: Ai2thorOptions | None = None) -> World:
+    """A world that is not reset yet; ``ai2thor`` are the ``Ai2thorOptions`` of that world.
+
+    Raises InputError where there is none of that name.
+    """
     if name == "household":
         from good_ros.worlds.household.world import HouseholdWorld
 
         return HouseholdWorld()
+    if name == "ai2thor":
+        from good_ros.worlds.ai2thor.world import Ai2thorWorld
+
+        return Ai2thorWorld(ai2thor)
     raise InputError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")

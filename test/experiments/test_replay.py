@@ -1,17 +1,20 @@
-"""Recorded expert runs, done again in the household."""
+"""Recorded expert runs, done again in the household and through AI2-THOR's client."""
 
 from __future__ import annotations
 
 import copy
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from good_ros import cli
-from good_ros.core.errors import InputError
+from good_ros.core.errors import InputError, WorldError
 from good_ros.experiments.replay import load_runs, replay_runs
+from good_ros.worlds.ai2thor.options import Ai2thorOptions
+from good_ros.worlds.ai2thor.world import Ai2thorWorld
 
 SHARED = Path(os.environ.get("GOOD_ROS_SHARED", Path(__file__).parents[3] / "shared"))
 RECORDED = SHARED / "data" / "alfred_trajectories_a.json"
@@ -112,8 +115,58 @@ def test_the_command_prints_one_json_object_last(tmp_path, capsys):
     assert report["failures"][0]["step"] == 1
 
 
+@pytest.fixture(scope="module")
+def stand_in():
+    """AI2-THOR's client over the stand-in player."""
+    pytest.importorskip("ai2thor")
+    world = Ai2thorWorld(Ai2thorOptions(player="stand-in"))
+    yield world
+    world.close()
+
+
+class TestThroughTheClient:
+    """The same list as in the household."""
+
+    @pytest.mark.parametrize("number", range(1, 6))
+    def test_an_impossible_action_is_reported_exactly(self, stand_in, number):
+        run = changed()
+        run["actions"][number - 1] = {"action": "SliceObject", "objectId": FRIDGE}
+        (failure,) = replay_runs([RUN, run], world=stand_in).failures
+        assert failure.step == number
+        assert replay_runs([RUN, run]).failures == [failure]
+
+    def test_by_the_command(self, tmp_path, capsys):
+        pytest.importorskip("ai2thor")
+        path = tmp_path / "runs.json"
+        broken = changed(id="own/broken", actions=[{"action": "OpenObject", "objectId": BREAD}])
+        path.write_text(json.dumps([RUN, broken]))
+        arguments = ["eval", "replay", "--data", str(path), "--json"]
+        lists = []
+        for world in (["household"], ["ai2thor", "--player", "stand-in"]):
+            assert cli.main([*arguments, "--world", *world]) == 0
+            lists.append(json.loads(capsys.readouterr().out))
+        assert lists[0] == lists[1]
+        assert lists[0]["failures"][0]["step"] == 1
+
+    def test_a_world_that_is_lost_is_no_failed_run(self, tmp_path):
+        build = tmp_path / "player.sh"
+        build.write_text(
+            f"#!/bin/sh\n{sys.executable} -m good_ros.worlds.ai2thor.standin "
+            '--trouble crash --at PutObject "$@"\n'
+        )
+        build.chmod(0o755)
+        world = Ai2thorWorld(Ai2thorOptions(build=str(build)))
+        world.reset("FloorPlan1")
+        build.unlink()
+        with pytest.raises(WorldError, match="own/cool_bread, step 3"):
+            replay_runs([RUN], world=world)
+        world.close()
+
+
 @pytest.mark.skipif(not RECORDED.is_file(), reason="the recorded ALFRED runs are not here")
-def test_recorded_expert_runs_pass():
-    report = replay_runs(load_runs(RECORDED))
+def test_recorded_expert_runs_pass(stand_in):
+    runs = load_runs(RECORDED)
+    report = replay_runs(runs)
     assert report.runs == 63
     assert report.passed / report.runs >= 0.97, report.failures
+    assert replay_runs(runs, world=stand_in) == report

@@ -16,19 +16,21 @@ NOT_TOASTED_BY_MICROWAVE = frozenset({"BreadSliced"})
 
 def settle(state: SceneState) -> SceneState:
     """The state with all that follows from it."""
-    for source in list(state.objects.values()):
-        if source.type == "Faucet" and source.is_toggled:
-            state = _run_water(state, source)
-        elif source.type in ("StoveBurner", "Toaster") and source.is_toggled:
-            state = _heat(state, source, frozenset())
-        elif source.type == "Microwave" and source.is_toggled:
-            state = _heat(state, source, NOT_TOASTED_BY_MICROWAVE)
-        elif source.type == "Fridge":
-            for item in state.inside(source.id):
+    for source_id in state.sources:
+        source = state.objects[source_id]
+        if source.type == "Fridge":
+            for item in state.inside(source_id):
                 if item.temperature != "Cold":
                     state = state.change(item.id, temperature="Cold")
-        elif source.type == "CoffeeMachine" and source.is_toggled:
+        elif not source.is_toggled:
+            continue
+        elif source.type == "Faucet":
+            state = _run_water(state, source)
+        elif source.type == "CoffeeMachine":
             state = _make_coffee(state, source)
+        else:
+            spared = NOT_TOASTED_BY_MICROWAVE if source.type == "Microwave" else frozenset()
+            state = _heat(state, source, spared)
     return state
 
 

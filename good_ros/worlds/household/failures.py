@@ -30,7 +30,18 @@ def find(state: SceneState, object_id: str) -> ObjectState:
             f"Object ID {object_id} appears to be invalid.",
         )
     if not found.is_usable:
-        raise ActionFailed(ErrorCode.NOT_INTERACTABLE, f"{found.name} is in pieces: use the pieces")
+        raise ActionFailed(
+            ErrorCode.NOT_INTERACTABLE,
+            f"{found.name} is in pieces: use the pieces",
+            f"{found.id} is visible but not interactable",
+        )
+    return found
+
+
+def find_visible(state: SceneState, object_id: str) -> ObjectState:
+    """The object of an id, which no closed receptacle hides. Raises ActionFailed."""
+    found = find(state, object_id)
+    require_visible(state, found)
     return found
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.worlds.household.failures import (
     ActionFailed,
     find,
+    find_visible,
     require,
     require_not,
     require_visible,
 )
+from good_ros.worlds.household.poses import Pose
 from good_ros.worlds.household.state import MUST_BE_OPEN, PLACEABLE_IN, ObjectState, SceneState
 
 Result = tuple[SceneState, str]
@@ -22,16 +23,16 @@ FORCE = "force"
 """The argument by which a put skips the placement table, as the engine's forceAction does."""
 PUSH_M = 0.2
 """How far a push or pull moves a thing, in metres."""
+HOLDS_ONE = frozenset(
+    {"StoveBurner", "CoffeeMachine", "HandTowelHolder", "TowelHolder", "ToiletPaperHanger"}
+)
+"""Receptacles with one place (the engine's object-specific receptacles)."""
 POSE_FIELDS = ("x", "y", "z", "rotation", "horizon", "standing")
 
 
-def stand_at(state: SceneState, target: ObjectState) -> SceneState:
-    """The robot teleports to where it can reach the object before each action (IV-B3); what it
-    holds it has with it."""
-    if state.held in (target.id, *(p.id for p in state.parents(target.id))):
-        return state
-    x, _, z = target.position
-    return replace(state, agent=(x, state.agent[1], z))
+def must_be_opened(receptacle: ObjectState) -> bool:
+    """Whether nothing can be put into a receptacle before it is opened."""
+    return receptacle.is_closed and (receptacle.type in MUST_BE_OPEN or receptacle.type == "Safe")
 
 
 def may_hold(receptacle_type: str, held_type: str) -> bool:
@@ -41,26 +42,24 @@ def may_hold(receptacle_type: str, held_type: str) -> bool:
 
 
 def open_object(state: SceneState, step: Step) -> Result:
-    target = find(state, step.object_id)
+    target = find_visible(state, step.object_id)
     require(target, "openable", "opened", f"{target.id} is not an Openable object")
-    require_visible(state, target)
     require_not(
         target.type == "Microwave" and target.is_toggled,
         f"{target.name} is on: turn it off before opening it",
         "Target must be off to open!",
     )
-    return stand_at(state, target).change(target.id, is_open=True), f"{target.name} is open"
+    return state.change(target.id, is_open=True), f"{target.name} is open"
 
 
 def close_object(state: SceneState, step: Step) -> Result:
-    target = find(state, step.object_id)
+    target = find_visible(state, step.object_id)
     require(target, "openable", "closed", f"{target.id} is not an Openable object")
-    require_visible(state, target)
-    return stand_at(state, target).change(target.id, is_open=False), f"{target.name} is closed"
+    return state.change(target.id, is_open=False), f"{target.name} is closed"
 
 
 def pickup_object(state: SceneState, step: Step) -> Result:
-    target = find(state, step.object_id)
+    target = find_visible(state, step.object_id)
     require(
         target,
         "pickupable",
@@ -74,13 +73,14 @@ def pickup_object(state: SceneState, step: Step) -> Result:
             f"the hand holds {held.name}: put it down before picking up {target.name}",
             "Agent hand has something in it already!",
         )
-    state, opened = _open_around(state, target)
-    state = stand_at(state, target).change(target.id, parent=None)
-    return replace(state, held=target.id), _with_opened(opened, f"{target.name} is in hand")
+    state = state.change(target.id, parent=None)
+    return state.holding(target.id), f"{target.name} is in hand"
 
 
 def put_object(state: SceneState, step: Step) -> Result:
     receptacle = find(state, step.target_id)
+    if step.argument != FORCE:
+        require_visible(state, receptacle)
     if state.held is None:
         raise ActionFailed(
             ErrorCode.HAND_EMPTY,
@@ -88,11 +88,13 @@ def put_object(state: SceneState, step: Step) -> Result:
             "Can't place an object if Agent isn't holding anything.",
         )
     held = state.objects[state.held]
-    if step.object_id != held.id:
-        wanted = find(state, step.object_id)
-        require_not(True, f"the hand holds {held.name}, not {wanted.name}")
     require(
         receptacle, "receptacle", "used as a receptacle", "This target object is NOT a receptacle!"
+    )
+    require_not(
+        must_be_opened(receptacle),
+        f"{receptacle.name} is closed: open it first",
+        "Target openable Receptacle is CLOSED, can't place if target is not open!",
     )
     if receptacle.id == held.id or any(p.id == held.id for p in state.parents(receptacle.id)):
         raise ActionFailed(ErrorCode.INCOMPATIBLE, f"{held.name} cannot be put into itself")
@@ -102,13 +104,15 @@ def put_object(state: SceneState, step: Step) -> Result:
             f"{held.name} does not go {receptacle.preposition} {receptacle.name}",
             f"{held.type} cannot be placed in {receptacle.type}",
         )
-    state, opened = _open_around(state, receptacle)
-    if receptacle.is_closed and (receptacle.type in MUST_BE_OPEN or receptacle.type == "Safe"):
-        state, _ = open_object(state, Step("OpenObject", receptacle.id))
-        opened.append(receptacle.name)
-    state = stand_at(state, receptacle).move(held.id, receptacle.id, receptacle.position)
+    if receptacle.type in HOLDS_ONE and state.contents.get(receptacle.id):
+        raise ActionFailed(
+            ErrorCode.FULL,
+            f"{receptacle.name} is full: take off what is on it first",
+            f"{receptacle.id} is full right now!",
+        )
+    state = state.move(held.id, receptacle.id, receptacle.position)
     effect = f"{held.name} is {receptacle.preposition} {receptacle.name}"
-    return replace(state, held=None), _with_opened(opened, effect)
+    return state.holding(None), effect
 
 
 def push_object(state: SceneState, step: Step) -> Result:
@@ -120,27 +124,32 @@ def pull_object(state: SceneState, step: Step) -> Result:
 
 
 def _shove(state: SceneState, step: Step, distance: float, done: str) -> Result:
-    target = find(state, step.object_id)
-    require_not(state.held == target.id, f"{target.name} is in hand: it cannot be {done}")
+    target = find_visible(state, step.object_id)
+    require_not(
+        state.held == target.id,
+        f"{target.name} is in hand: it cannot be {done}",
+        f"{target.id} is in the agent's hand and cannot be {done}",
+    )
     if not (target.can("pickupable") or target.can("moveable")):
         raise ActionFailed(
             ErrorCode.INCOMPATIBLE,
             f"{target.name} cannot be {done}",
             "Target object is not moveable or pickupable",
         )
-    require_visible(state, target)
     x, y, z = target.position
-    state = stand_at(state, target).move(target.id, target.parent, (x, y, z + distance))
-    return replace(state, last_moved=target.id), f"{target.name} was {done}"
+    state = state.move(target.id, target.parent, (x, y, z + distance))
+    return state.moved(target.id), f"{target.name} was {done}"
 
 
 def drop_hand_object(state: SceneState, step: Step) -> Result:
     if state.held is None:
         raise ActionFailed(
-            ErrorCode.HAND_EMPTY, "the hand is empty: there is nothing to drop", "nothing in hand"
+            ErrorCode.HAND_EMPTY,
+            "the hand is empty: there is nothing to drop",
+            "nothing in hand to drop!",
         )
     held = state.objects[state.held]
-    return drop(replace(state, held=None), held.id), f"{held.name} is on the floor"
+    return drop(state.holding(None), held.id), f"{held.name} is on the floor"
 
 
 def drop(state: SceneState, object_id: str) -> SceneState:
@@ -151,10 +160,16 @@ def drop(state: SceneState, object_id: str) -> SceneState:
 
 
 def teleport_full(state: SceneState, step: Step) -> Result:
-    """``argument`` is the pose as JSON: x, y, z in metres, rotation and horizon in degrees,
-    standing true or false."""
+    """``argument`` is the pose, as ``read_pose`` takes it."""
+    pose = read_pose(step.argument)
+    return state.at(pose), f"the robot is at {pose.x:.2f}, {pose.z:.2f}"
+
+
+def read_pose(text: str) -> Pose:
+    """The pose in a JSON object: x, y, z in metres, rotation and horizon in degrees, standing
+    true or false; all of them. Raises ActionFailed INVALID_ACTION where it is none."""
     try:
-        pose = json.loads(step.argument)
+        pose = json.loads(text)
     except ValueError as error:
         raise ActionFailed(ErrorCode.INVALID_ACTION, f"the pose is not JSON: {error}") from error
     if not isinstance(pose, dict):
@@ -165,25 +180,17 @@ def teleport_full(state: SceneState, step: Step) -> Result:
         raise ActionFailed(
             ErrorCode.INVALID_ACTION, f"the pose lacks {', '.join(missing)}: give all of them"
         )
-    try:
-        agent = (float(pose["x"]), float(pose["y"]), float(pose["z"]))
-    except (TypeError, ValueError, OverflowError):
-        agent = (math.nan, 0.0, 0.0)
-    if not all(math.isfinite(value) for value in agent):
+    numbers = {name: _number(pose[name]) for name in POSE_FIELDS if name != "standing"}
+    if wrong := [name for name, value in numbers.items() if not math.isfinite(value)]:
         raise ActionFailed(
-            ErrorCode.INVALID_ACTION, "x, y and z of a pose must be numbers, in metres"
+            ErrorCode.INVALID_ACTION,
+            f"{', '.join(wrong)} of a pose must be numbers, in metres and degrees",
         )
-    return replace(state, agent=agent), f"the robot is at {agent[0]:.2f}, {agent[2]:.2f}"
+    return Pose(**numbers, standing=bool(pose["standing"]))
 
 
-def _open_around(state: SceneState, target: ObjectState) -> tuple[SceneState, list[str]]:
-    """Open what hides an object, outermost first (IV-B3); the names of what was opened."""
-    opened = []
-    for parent in reversed([p for p in state.parents(target.id) if p.is_closed]):
-        state, _ = open_object(state, Step("OpenObject", parent.id))
-        opened.append(parent.name)
-    return state, opened
-
-
-def _with_opened(opened: list[str], effect: str) -> str:
-    return f"opened {', '.join(opened)}; {effect}" if opened else effect
+def _number(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan

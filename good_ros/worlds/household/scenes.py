@@ -100,14 +100,20 @@ def _read_cached(path: Path) -> list[dict[str, Any]]:
 
 
 def _read_package() -> dict[str, list[list[dict[str, Any]]]]:
-    files = importlib.metadata.files(PACKAGE) or []
+    scenes: dict[str, list[list[dict[str, Any]]]] = read_database("ai2thor-object-metadata.json")
+    return scenes
+
+
+def read_database(name: str) -> Any:
+    """One of the JSON files that the package carries. Raises WorldError where it is not there."""
+    try:
+        files = importlib.metadata.files(PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError as error:
+        raise WorldError(f"the real scenes are not installed: {INSTALL}") from error
     for file in files:
-        if file.name == "ai2thor-object-metadata.json":
-            scenes: dict[str, list[list[dict[str, Any]]]] = json.loads(
-                Path(str(file.locate())).read_text()
-            )
-            return scenes
-    raise WorldError(f"the installed procthor has no scene metadata: {INSTALL}")
+        if file.name == name:
+            return json.loads(Path(str(file.locate())).read_text())
+    raise WorldError(f"the installed procthor has no {name}: {INSTALL}")
 
 
 def _write_cached(path: Path, objects: list[dict[str, Any]]) -> None:

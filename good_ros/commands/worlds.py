@@ -1,0 +1,117 @@
+"""Choosing a world on the command line, and ``good world``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, STAND_IN, UNITY, Ai2thorOptions
+from good_ros.worlds.registry import WORLDS, make_world
+
+
+def add_world_options(parser: argparse.ArgumentParser) -> None:
+    """Which world, and how AI2-THOR is started where it is that."""
+    parser.add_argument("--world", default="household", choices=WORLDS)
+    add_player_options(parser)
+
+
+def add_player_options(parser: argparse.ArgumentParser) -> None:
+    """How AI2-THOR is started."""
+    standard = Ai2thorOptions()
+    player = parser.add_argument_group("ai2thor")
+    player.add_argument("--build", default="", help="the Unity player's executable")
+    player.add_argument(
+        "--player",
+        default=UNITY,
+        choices=PLAYERS,
+        help=f"{STAND_IN}: a program of ours in Unity's place, without physics and pictures",
+    )
+    player.add_argument(
+        "--window", action="store_true", help="let the player draw, on an X display with GLX"
+    )
+    player.add_argument("--display", default="", help="X display of the player, such as :0")
+    player.add_argument("--server", default=standard.server, choices=SERVERS, help="protocol")
+    player.add_argument(
+        "--start-timeout",
+        type=float,
+        default=standard.start_timeout_s,
+        metavar="S",
+        help="seconds that the player may take to start or to load a scene",
+    )
+    player.add_argument(
+        "--step-timeout",
+        type=float,
+        default=standard.step_timeout_s,
+        metavar="S",
+        help="seconds that the player may take for one action",
+    )
+
+
+def player_options(options: argparse.Namespace) -> Ai2thorOptions:
+    """What was given of ``add_player_options``."""
+    return Ai2thorOptions(
+        build=options.build,
+        player=options.player,
+        display=options.display,
+        headless=not options.window,
+        server=options.server,
+        start_timeout_s=options.start_timeout,
+        step_timeout_s=options.step_timeout,
+    )
+
+
+@contextmanager
+def open_world(options: argparse.Namespace) -> Iterator[Any]:
+    """The world that was chosen, closed at the end."""
+    world = make_world(options.world, player_options(options))
+    try:
+        yield world
+    finally:
+        world.close()
+
+
+def add_commands(commands: Any) -> None:
+    """``good world check`` and ``good world show``."""
+    world = commands.add_parser("world", help="check a world, or draw a scene")
+    actions = world.add_subparsers(required=True, metavar="ACTION")
+    check = actions.add_parser("check", help="what is missing for a world, in plain words")
+    add_world_options(check)
+    check.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    check.set_defaults(command=_check)
+    show = actions.add_parser("show", help="draw a scene from above")
+    show.add_argument("--scene", required=True, help="such as FloorPlan1, or a house's JSON file")
+    show.add_argument("--seed", type=int, default=0, help="seed of the scene's start")
+    show.add_argument("--session", default="", help="a session's folder: draw what was done")
+    show.add_argument("--out", required=True, help="the picture's file, .png or .svg")
+    show.set_defaults(command=_show)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from good_ros.worlds.checks import check_world
+
+    findings = check_world(options.world, player_options(options))
+    for finding in findings:
+        mark = "✓" if finding.fine else "✗"
+        print(f"{mark} {finding.what}: {finding.words}")
+        if finding.remedy:
+            print(f"    {finding.remedy}")
+    missing = [finding.what for finding in findings if not finding.fine]
+    if options.json:
+        rows = [vars(finding) for finding in findings]
+        print(json.dumps({"world": options.world, "ready": not missing, "findings": rows}))
+    return 1 if missing else 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from good_ros.picture import draw
+    from good_ros.worlds.household.world import HouseholdWorld
+
+    world = HouseholdWorld()
+    world.reset(options.scene, options.seed)
+    draw(world, Path(options.out), Path(options.session) if options.session else None)
+    print(options.out)
+    return 0
