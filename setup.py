@@ -10,7 +10,9 @@ setup(
     description="Goal inference from open-ended dialog on ROS 2",
     license="Apache-2.0",
     packages=find_packages(include=["good_ros", "good_ros.*"]),
-    package_data={"good_ros": ["**/*.yaml", "**/*.json", "**/*.gz"]},
+    package_data={
+        "good_ros": [f"**/*.{kind}" for kind in ("yaml", "json", "gz", "html", "css", "js", "svg")]
+    },
     python_requires=">=3.10",
     # Ranges here, exact versions in requirements/: a lab installs beside its own packages.
     install_requires=["numpy>=1.26", "PyYAML>=6", "jsonschema>=4.18", "rich>=13"],
