@@ -7,6 +7,7 @@ the server goes by, and, where a browser tells its origin, come from the page it
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
 import json
@@ -55,6 +56,7 @@ class Guard:
         self.app = app
         self.local_only = local_only
         self.token = token
+        self.cookie_value = hashlib.sha256(token.encode()).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -108,7 +110,7 @@ class Guard:
             cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
         except CookieError:
             return False
-        return cookie is not None and self._matches(cookie.value)
+        return cookie is not None and hmac.compare_digest(cookie.value, self.cookie_value)
 
     def _matches(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self.token.encode())
@@ -117,7 +119,7 @@ class Guard:
         if not self._matches(given):
             await answer(send, 401, {"message": "the token is wrong"})
             return
-        cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        cookie = f"{COOKIE}={self.cookie_value}; HttpOnly; SameSite=Strict; Path=/"
         await answer(send, 303, {}, (("location", "/"), ("set-cookie", cookie)))
 
 

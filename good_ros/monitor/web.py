@@ -247,9 +247,7 @@ class PageServer:
             ],
             exception_handlers={
                 InputError: lambda _, error: JSONResponse({"message": str(error)}, 400),
-                BodyTooLong: lambda _, error: JSONResponse(
-                    {"message": "the body is too long"}, 413
-                ),
+                BodyTooLong: too_long,
             },
         )
 
@@ -319,6 +317,11 @@ async def body_of(
         if type(value) is not kinds[name]:
             raise InputError(f"{name} must be of type {kinds[name].__name__}")
     return fields
+
+
+async def too_long(request: Request, error: Exception) -> Response:
+    """Refuse a body, and hang up rather than read the rest of it."""
+    return JSONResponse({"message": "the body is too long"}, 413, {"connection": "close"})
 
 
 async def outcome_of(future: Future[Outcome]) -> Response:

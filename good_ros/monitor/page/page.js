@@ -251,8 +251,11 @@ function axis(area, x, turns, marks) {
   const step = Math.ceil(turns.length / Math.max(2, Math.floor(area.inner / 60)));
   turns.forEach((turn, i) => {
     if (i % step) return;
+    const side = turns.length < 2 || (i && i < turns.length - 1) || x(turn) < area.width - 40
+      ? "middle" : "end";
+    const at = side === "end" ? Math.min(x(turn) + EDGE.right, area.width) : x(turn);
     area.svg.append(draw("text",
-      { x: x(turn), y: area.height - 5, "text-anchor": "middle" }, `turn ${turn}`));
+      { x: at, y: area.height - 5, "text-anchor": side }, `turn ${turn}`));
   });
 }
 
@@ -277,10 +280,10 @@ function showAreas() {
     host.replaceChildren(make("p", { class: "empty" }, "Drawn after the first turn."));
     byId("legend").replaceChildren();
     byId("areas-caption").textContent = "";
-    byId("entropy").replaceChildren();
-    byId("numbers").replaceChildren();
+    byId("after-first-turn").hidden = true;
     return;
   }
+  byId("after-first-turn").hidden = false;
   const turns = history.map((entry) => entry.turn);
   const goals = orderOfGoals(history);
   const area = frame(host, 220, `Probability of each goal over turns ${turns[0]} to ${turns.at(-1)}`);
@@ -351,8 +354,10 @@ function showTiming() {
   const host = byId("timing");
   if (!turns.length) {
     host.replaceChildren(make("p", { class: "empty" }, "Drawn after the first turn."));
+    byId("timing-legend").hidden = true;
     return;
   }
+  byId("timing-legend").hidden = false;
   turns.sort((a, b) => a - b);
   const of = (turn) => sections.timing[turn];
   const most = Math.max(0.01, ...turns.map((t) => Math.max(of(t).turn_s || 0, of(t).belief_s || 0)));
@@ -378,7 +383,12 @@ let pictureTried = 0;
 
 function showRoom() {
   const scene = sections.status && sections.status.scene;
-  byId("scene").textContent = scene || "Not known yet";
+  const places = scene ? scene.split("; ") : ["Not known yet"];
+  byId("scene").replaceChildren(...places.map((place) => {
+    const colon = place.indexOf(": ");
+    return colon < 0 ? make("li", {}, place)
+      : make("li", {}, make("b", {}, place.slice(0, colon)), place.slice(colon));
+  }));
   if (recorded) return;
   const tried = (pictureTried = sections.room);
   const picture = new Image();
