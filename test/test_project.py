@@ -50,7 +50,7 @@ ORDER = {
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
     "experiments": {"core", "worlds"},
-    "monitor": {"core", "recording"},
+    "monitor": {"core", "recording", "view"},
 }
 
 

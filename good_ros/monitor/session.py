@@ -63,6 +63,7 @@ class SessionView:
         return str(self.sections["session"]["id"])
 
     def _begin(self, session_id: str) -> None:
+        self._beliefs_heard: set[tuple[int, int, bool]] = set()
         self.sections |= {
             "session": {
                 "id": session_id,
@@ -169,8 +170,12 @@ class SessionView:
             ]
         }
         self.sections["texts"] |= {h["goal"]["id"]: h["goal"]["text"] for h in fields["hypotheses"]}
-        timing = self._timing_of(fields["turn"])
-        timing["belief_s"] = timing.get("belief_s", 0.0) + (fields["seconds"] or 0.0)
+        # One that a monitor which was started again hears once more counts once.
+        key = (fields["turn"], fields["goals_version"], fields["settled"])
+        if key not in self._beliefs_heard:
+            self._beliefs_heard.add(key)
+            timing = self._timing_of(fields["turn"])
+            timing["belief_s"] = timing.get("belief_s", 0.0) + (fields["seconds"] or 0.0)
         if fields["settled"]:
             entry = {
                 name: fields[name]

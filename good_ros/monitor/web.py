@@ -15,7 +15,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, Protocol
 
 import uvicorn
@@ -26,6 +25,7 @@ from starlette.routing import Route
 
 from good_ros.core.errors import GoodError, InputError
 from good_ros.monitor.guard import BodyTooLong, Guard, is_loopback
+from good_ros.monitor.report import page_text
 from good_ros.recording import finite
 
 FILES = {
@@ -137,11 +137,6 @@ def as_object(texts: Mapping[str, str]) -> str:
     return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in texts.items()) + "}"
 
 
-def page_file(name: str) -> bytes:
-    """A file of the page, as it is shipped."""
-    return (resources.files("good_ros.monitor") / "page" / name).read_bytes()
-
-
 class PageServer:
     """Serves the page until it is closed.
 
@@ -165,7 +160,9 @@ class PageServer:
         self.hub = Hub()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
-        self._files = {path: (page_file(name), kind) for path, (name, kind) in FILES.items()}
+        self._files = {
+            path: (page_text(name).encode(), kind) for path, (name, kind) in FILES.items()
+        }
         self._socket = listen(host, port)
         self.host = host
         self.port: int = self._socket.getsockname()[1]

@@ -24,7 +24,7 @@ from good_ros.core.errors import GoodError
 from good_ros.core.plan import TaskState
 from good_ros.monitor.health import Health, Level, SilenceWatch
 from good_ros.monitor.session import SessionView
-from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript
+from good_ros.msg import TaskStatus, Transcript
 from good_ros.nodes import belief_display, diagnostics, monitor_page
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.belief_display import BeliefDisplay
@@ -32,16 +32,9 @@ from good_ros.nodes.convert import belief_from_msg, message_to_dict, time_from_m
 from good_ros.nodes.monitor_page import Page
 from good_ros.nodes.parameters import Parameter
 from good_ros.nodes.qos import DIAGNOSTICS, LATCHED_STREAM
+from good_ros.nodes.topics import STREAM_TOPICS
 from good_ros.recording import SessionRecord, read_all
 
-TOPICS: tuple[tuple[str, str, type], ...] = (
-    ("transcript", "transcript", Transcript),
-    ("questions", "question", Question),
-    ("goals", "goals", GoalSet),
-    ("beliefs", "goal_belief", GoalBelief),
-    ("status", "task_status", TaskStatus),
-)
-"""By the record's kind: topic and type."""
 WATCH_S = 1.0
 LOG_LEVELS = {30: "WARN", 40: "ERROR", 50: "FATAL"}
 
@@ -61,6 +54,7 @@ class MonitorNode(GoodNode):
             "",
             "Where sessions are recorded; empty for good_ros/sessions under ROS_HOME.",
         ),
+        Parameter("record", True, "Whether sessions are recorded at all."),
         *belief_display.PARAMETERS,
         *monitor_page.PARAMETERS,
         Parameter(
@@ -73,10 +67,12 @@ class MonitorNode(GoodNode):
     )
 
     def setup(self, values: SimpleNamespace) -> None:
+        self.values = values
         folder = values.sessions_folder
         self.root = Path(folder).expanduser() if folder else default_sessions_folder()
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            if values.record:
+                self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise GoodError(
                 f"sessions cannot be recorded under {self.root} ({error}): set sessions_folder"
@@ -92,9 +88,10 @@ class MonitorNode(GoodNode):
             self.page = Page(self, values, self.picture)
             self.show(self.view.sections)
         self.watch_health(values.stale_after_s)
-        for kind, topic, message_type in TOPICS[1:]:
-            self.listen(message_type, topic, partial(self.on_message, kind), LATCHED_STREAM)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        for kind, (topic, message_type) in STREAM_TOPICS.items():
+            first = kind == "transcript"
+            callback = self.on_transcript if first else partial(self.on_message, kind)
+            self.listen(message_type, topic, callback, LATCHED_STREAM)
 
     def start(self) -> None:
         if self.page:
@@ -149,13 +146,13 @@ class MonitorNode(GoodNode):
             "began": time.time(),
         }
         try:
-            if existing:
-                self.view.load(read_all(folder))
-            self.record = SessionRecord(folder, about)
+            if self.values.record:
+                if existing:
+                    self.view.load(read_all(folder))
+                self.record = SessionRecord(folder, about)
+                self.get_logger().info(f"recording in {folder}")
         except (OSError, GoodError) as error:
             self.get_logger().error(f"the session is not recorded: {error}")
-        else:
-            self.get_logger().info(f"recording in {folder}")
         self.show(self.view.sections)
         early, self.early = self.early, []
         for kind, message in early:
