@@ -20,8 +20,10 @@ setup(
         "llama": ["llama-cpp-python>=0.3.16"],
         "openai": ["openai>=1.60"],
         "hub": ["huggingface_hub>=0.30"],
+        "web": ["starlette>=0.40", "uvicorn>=0.30"],
+        "mcap": ["mcap>=1.2"],
         "household": ["procthor==0.0.1.dev2"],
-        "test": ["pytest>=8", "hypothesis>=6.100"],
+        "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
     entry_points={
         "console_scripts": [

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from good_ros.commands import sessions
+from good_ros.commands import bench, sessions
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(command=_chat)
 
     sessions.add(commands)
+    bench.add(commands)
 
     evaluate = commands.add_parser("eval", help="measure how well a part does")
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")

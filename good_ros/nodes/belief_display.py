@@ -32,8 +32,9 @@ PARAMETERS = (
     Parameter("marker_frame", "map", "Frame that the belief's bars are drawn in."),
     Parameter(
         "marker_pose",
-        [0.0, 0.0, 1.5, 0.0, 0.0, 0.0],
-        "Where the top bar begins: x, y, z in metres, then roll, pitch and yaw in radians.",
+        [0.0, 0.0, 1.5, 1.5708, 0.0, 0.0],
+        "Where the top bar begins: x, y, z in metres, then roll, pitch and yaw in radians; a "
+        "quarter turn of roll stands the bars upright.",
     ),
     Parameter("marker_length", 2.0, "Metres of a bar of probability 1.", 0.01, 100.0),
     Parameter("marker_row_height", 0.25, "Metres from one bar to the next.", 0.01, 10.0),

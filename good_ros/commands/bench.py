@@ -1,0 +1,43 @@
+"""``good bench``: what parts of the stack cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+
+def add(commands: Any) -> None:
+    """Add the subcommands to ``good``'s."""
+    bench = commands.add_parser("bench", help="measure what parts of the stack cost")
+    parts = bench.add_subparsers(required=True, metavar="WHAT")
+    monitor = parts.add_parser(
+        "monitor", help="turn times with the page open and without it, with a scripted model"
+    )
+    monitor.add_argument("--pairs", type=int, default=6, help="pairs of blocks")
+    monitor.add_argument("--turns", type=int, default=5, help="turns in a block")
+    monitor.add_argument("--clients", type=int, default=10, help="pages that are open")
+    monitor.add_argument(
+        "--work", type=float, default=0.1, metavar="S", help="what a scripted model call takes"
+    )
+    monitor.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    monitor.set_defaults(command=_monitor)
+
+
+def _monitor(options: argparse.Namespace) -> int:
+    from good_ros.nodes.monitor_bench import measure
+
+    cost = measure(
+        pairs=options.pairs, turns=options.turns, clients=options.clients, work_s=options.work
+    )
+    print(
+        f"{cost.turns} turns each: {cost.turn_s_without:.3f} s without the page, "
+        f"{cost.turn_s_with:.3f} s with it and {cost.clients} clients "
+        f"({cost.difference_percent:+.2f} %); a belief reaches a client after "
+        f"{cost.page_delay_ms_median:.0f} ms",
+        file=sys.stderr,
+    )
+    if options.json:
+        print(json.dumps(cost.as_json()))
+    return 0
