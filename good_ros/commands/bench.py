@@ -15,11 +15,11 @@ def add(commands: Any) -> None:
     monitor = parts.add_parser(
         "monitor", help="turn times with the page open and without it, with a scripted model"
     )
-    monitor.add_argument("--pairs", type=int, default=6, help="pairs of blocks")
-    monitor.add_argument("--turns", type=int, default=5, help="turns in a block")
+    monitor.add_argument("--pairs", type=int, default=10, help="pairs of blocks")
+    monitor.add_argument("--turns", type=int, default=3, help="turns in a block")
     monitor.add_argument("--clients", type=int, default=10, help="pages that are open")
     monitor.add_argument(
-        "--work", type=float, default=0.1, metavar="S", help="what a scripted model call takes"
+        "--work", type=float, default=0.3, metavar="S", help="what a scripted model call takes"
     )
     monitor.add_argument("--json", action="store_true", help="one JSON object as the last line")
     monitor.set_defaults(command=_monitor)
@@ -34,8 +34,9 @@ def _monitor(options: argparse.Namespace) -> int:
     print(
         f"{cost.turns} turns each: {cost.turn_s_without:.3f} s without the page, "
         f"{cost.turn_s_with:.3f} s with it and {cost.clients} clients "
-        f"({cost.difference_percent:+.2f} %); a belief reaches a client after "
-        f"{cost.page_delay_ms_median:.0f} ms",
+        f"({cost.difference_percent:+.2f} %); the page takes "
+        f"{cost.page_cpu_ms_a_turn:.1f} ms of processor time a turn; a belief "
+        f"reaches a client after {cost.page_delay_ms_median:.0f} ms",
         file=sys.stderr,
     )
     if options.json:

@@ -12,6 +12,7 @@ import json
 import secrets
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ FILES = {
 """All that is served from the disk: a path that is not here is not found."""
 WAITING = 64
 """Messages kept for a visitor who reads slowly; past that the whole session is sent anew."""
+TOGETHER_S = 0.05
+"""Changes within this time go out as one event: a turn's messages come in bursts, and each event
+costs as much time as ten pages are open."""
 HEARTBEAT_S = 15.0
 """Keeps proxies from closing a quiet connection, and finds visitors who are gone."""
 ACTION_S = 20.0
@@ -97,12 +101,23 @@ class Hub:
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
+        self.changed: set[str] = set()
         self.visitors: set[Visitor] = set()
         self.closed = False
 
     def update(self, texts: Mapping[str, str]) -> None:
+        """Take new sections; they go out together with those that follow at once."""
+        if not self.changed:
+            asyncio.get_running_loop().call_later(TOGETHER_S, self.send)
         self.texts |= texts
-        message = as_object(texts)
+        self.changed |= set(texts)
+
+    def send(self) -> None:
+        """Hand the sections that changed to every visitor."""
+        if not self.changed:
+            return
+        message = as_object({name: self.texts[name] for name in sorted(self.changed)})
+        self.changed.clear()
         for visitor in self.visitors:
             visitor.put(message)
 
@@ -113,6 +128,8 @@ class Hub:
 
     async def events(self) -> AsyncIterator[str]:
         """A visitor's stream of server-sent events, from coming to going."""
+        # What waits to be sent is in the whole session already.
+        self.send()
         visitor = Visitor()
         self.visitors.add(visitor)
         try:
@@ -205,6 +222,11 @@ class PageServer:
                 for name, value in sections.items()
             }
             self._call(lambda: self.hub.update(texts))
+
+    def processor_seconds(self) -> float:
+        """Processor time that the server's thread has taken."""
+        assert self._thread.ident is not None
+        return time.clock_gettime(time.pthread_getcpuclockid(self._thread.ident))
 
     def close(self) -> None:
         """Say goodbye to the visitors and stop listening."""

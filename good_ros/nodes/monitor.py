@@ -223,6 +223,7 @@ class MonitorNode(GoodNode):
 
     def watch_health(self, stale_after_s: float) -> None:
         self.silence = SilenceWatch(stale_after_s)
+        self.nodes_changed = False
         self.clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.diagnostics = self.create_publisher(DiagnosticArray, diagnostics.TOPIC, DIAGNOSTICS)
         self.at_cleanup(lambda: self.destroy_publisher(self.diagnostics))
@@ -245,7 +246,9 @@ class MonitorNode(GoodNode):
             if ours and level is not Level.STALE:
                 self.silence.hear(status.name, self.now_s())
                 facts = {item.key: item.value for item in status.values}
-                self.show(self.view.node_is(status.name, level.name, status.message, facts))
+                self.nodes_changed |= bool(
+                    self.view.node_is(status.name, level.name, status.message, facts)
+                )
 
     def report_silent(self) -> None:
         silent = self.silence.silent(self.now_s())
@@ -254,7 +257,11 @@ class MonitorNode(GoodNode):
             facts = self.view.sections["nodes"][name]["facts"]
             health = Health(Level.STALE, f"silent for {seconds:.0f} s", facts)
             statuses.append(diagnostics.health_to_msg(name, health))
-            self.show(self.view.node_is(name, health.level.name, health.message, facts))
+            self.view.node_is(name, health.level.name, health.message, facts)
+        # Once a period, not with every report: the page would be busy with little else.
+        if self.nodes_changed or statuses:
+            self.nodes_changed = False
+            self.show({"nodes": self.view.sections["nodes"]})
         if statuses:
             header = Header(stamp=self.get_clock().now().to_msg())
             self.diagnostics.publish(DiagnosticArray(header=header, status=statuses))

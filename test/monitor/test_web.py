@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
@@ -346,12 +347,27 @@ def test_closing_ends_the_streams(actions):
 
 def test_a_visitor_who_reads_slowly_is_sent_the_whole_session_anew():
     hub = Hub()
-    hub.update({"a": "1"})
+    hub.texts = {"a": "1", "b": "2"}
     visitor = Visitor()
     hub.visitors.add(visitor)
-    for value in range(2 * WAITING):
-        hub.update({"b": str(value)})
+    for _ in range(2 * WAITING):
+        hub.changed.add("b")
+        hub.send()
     assert visitor.behind
     assert visitor.queue.qsize() == WAITING
     visitor.put(None)
     assert visitor.queue.qsize() == WAITING
+
+
+def test_changes_that_come_together_go_out_together():
+    async def talk():
+        hub = Hub()
+        visitor = Visitor()
+        hub.visitors.add(visitor)
+        for value in range(50):
+            hub.update({"a": str(value), "b": str(2 * value)})
+        first = await visitor.queue.get()
+        hub.update({"b": "7"})
+        return first, await visitor.queue.get(), visitor.queue.empty()
+
+    assert asyncio.run(talk()) == ('{"a":49,"b":98}', '{"b":7}', True)
