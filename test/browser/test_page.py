@@ -7,8 +7,10 @@ import threading
 
 import pytest
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from good_ros.core.goals import UNSPECIFIED_TEXT
+from good_ros.monitor.report import report
 from good_ros.msg import GoalBelief, Step, StepResult, TaskStatus
 from good_ros.nodes.qos import LATCHED
 from good_ros.srv import ApprovePlan
@@ -266,3 +268,65 @@ def test_what_is_said_is_shown_as_text_never_as_markup(browser, run):
         assert browser.run("return document.querySelectorAll('#talk img, #talk b').length") == 0
         assert browser.driver.title != "owned"
         assert browser.console() == []
+
+
+def test_the_report_of_a_session_draws_itself_from_one_file(browser, run, tmp_path):
+    with run(bread_script(), bread_scores()) as running:
+        browser.open(running.url)
+        browser.wait(lambda: running.probe.asked(1), "the question")
+        speak(browser, "The bread should be cold")
+        wait_for_turn(browser, running, 1)
+        monitor = running.scripted.stack.nodes["monitor"]
+        browser.wait(lambda: monitor.has_recorded(1), "the record")
+        live = shown_belief(browser)
+        folder = monitor.folder
+    page = tmp_path / "report.html"
+    page.write_text(report(folder), encoding="utf-8")
+    browser.open("about:blank")
+    browser.console()
+    browser.open(page.as_uri())
+    assert shown_belief(browser) == live
+    assert "Bread is in Fridge" in browser.text("#talk")
+    for chart in ("#areas", "#entropy", "#timing"):
+        assert browser.run(f"return document.querySelectorAll('{chart} svg').length") == 1
+    assert not browser.find("#say").is_displayed()
+    assert not browser.find("#card-nodes").is_displayed()
+    browser.picture("7_report")
+    assert browser.console() == []
+
+
+def test_the_page_follows_nodes_that_come_and_go(browser, run):
+    with run(
+        bread_script(), bread_scores(), diagnostics_period_s=0.1, stale_after_s=1.5
+    ) as running:
+        browser.open(running.url)
+        browser.wait(lambda: "/goal_belief active" in node_lines(browser), "the nodes")
+        stack = running.scripted.stack
+        node = stack.nodes["goal_belief"]
+        node.worker.post(node.trigger_deactivate)
+        browser.wait(lambda: "/goal_belief inactive" in node_lines(browser), "the change")
+        node.worker.post(node.trigger_activate)
+        browser.wait(lambda: "/goal_belief active" in node_lines(browser), "its return")
+        # The page itself goes and comes back on the same port, and the visitor's view with it.
+        monitor = stack.nodes["monitor"]
+        port = monitor.page.server.port
+
+        def restart():
+            monitor.trigger_deactivate()
+            monitor.trigger_cleanup()
+            monitor.set_parameters([Parameter("web_port", value=port)])
+            monitor.autostart()
+
+        monitor.worker.post(restart)
+        browser.wait(lambda: "live" not in browser.text("#chips"), "the loss of the connection")
+        browser.wait(lambda: "live" in browser.text("#chips"), "its return")
+        browser.wait(lambda: running.probe.asked(1), "the question")
+        speak(browser, "The bread should be cold")
+        wait_for_turn(browser, running, 1)
+
+
+def node_lines(browser):
+    return browser.run(
+        "return [...document.querySelectorAll('#nodes summary')]"
+        ".map((line) => line.innerText.replace(/\\s+/g, ' ').trim())"
+    )

@@ -211,7 +211,7 @@ function showEdits() {
   const items = [];
   for (const edit of [...sections.edits].reverse()) {
     const when = edit.turn ? `turn ${edit.turn}: ` : "at the start: ";
-    for (const goal of edit.added) {
+    for (const goal of edit.added.filter((added) => !added.fixed)) {
       items.push(make("li", {}, mark("ok", "+"), when + goal.text,
         make("span", { class: "why" }, ` – ${goal.origin}`)));
     }
@@ -227,7 +227,7 @@ function showEdits() {
 
 // Charts. Each is drawn for the width that it has.
 
-const EDGE = { left: 38, right: 10, top: 8, bottom: 20 };
+const EDGE = { left: 46, right: 10, top: 8, bottom: 20 };
 
 function frame(host, height, label) {
   const width = Math.max(240, host.clientWidth);
