@@ -1,14 +1,17 @@
 # make demo   sets everything up and runs a whole session with a simulated human
 # make test   sets everything up and passes the tests
+# make test-web   the same for the page, in a real browser
 WORLD   ?= household
 PROFILE ?= put_away_food
 MODEL   ?= default
 SEED    ?= 0
 TURNS   ?= 20
+# A port: shows the session on a page there.
+WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup demo chat test lint docs-parameters clean
+.PHONY: setup demo chat test test-web chromium lint docs-parameters clean
 
 setup:
 	@scripts/setup.sh
@@ -16,16 +19,22 @@ setup:
 demo: setup
 	@$(GOOD) model pull $(MODEL) >/dev/null
 	@$(GOOD) demo --world $(WORLD) --profile $(PROFILE) --model $(MODEL) --seed $(SEED) \
-		--turns $(TURNS) --sessions sessions
+		--turns $(TURNS) --sessions sessions $(if $(WEB),--web $(WEB))
 
 chat: setup
 	@$(GOOD) model pull $(MODEL) >/dev/null
 	@$(GOOD) chat --world $(WORLD) --model $(MODEL) --seed $(SEED) --turns $(TURNS) \
-		--sessions sessions
+		--sessions sessions $(if $(WEB),--web $(WEB))
 
 test: setup
 	@$(GOOD) model pull small >/dev/null
 	@.venv/bin/python -m pytest
+
+chromium:
+	@scripts/chromium.sh
+
+test-web: setup chromium
+	@.venv/bin/python -m pytest test/browser
 
 lint: setup
 	@.venv/bin/ruff check .

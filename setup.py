@@ -10,7 +10,9 @@ setup(
     description="Goal inference from open-ended dialog on ROS 2",
     license="Apache-2.0",
     packages=find_packages(include=["good_ros", "good_ros.*"]),
-    package_data={"good_ros": ["**/*.yaml", "**/*.json", "**/*.gz"]},
+    package_data={
+        "good_ros": [f"**/*.{kind}" for kind in ("yaml", "json", "gz", "html", "css", "js", "svg")]
+    },
     python_requires=">=3.10",
     # Ranges here, exact versions in requirements/: a lab installs beside its own packages.
     install_requires=["numpy>=1.26", "PyYAML>=6", "jsonschema>=4.18", "rich>=13"],
@@ -18,10 +20,12 @@ setup(
         "llama": ["llama-cpp-python>=0.3.16"],
         "openai": ["openai>=1.60"],
         "hub": ["huggingface_hub>=0.30"],
+        "web": ["starlette>=0.40", "uvicorn>=0.30"],
+        "mcap": ["mcap>=1.2"],
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
         "plot": ["matplotlib>=3.8"],
-        "test": ["pytest>=8", "hypothesis>=6.100"],
+        "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
     entry_points={
         "console_scripts": [

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from good_ros.commands import bench_belief, bench_world, eval_belief, worlds
+from good_ros.commands import (
+    bench_belief,
+    bench_monitor,
+    bench_world,
+    eval_belief,
+    sessions,
+    worlds,
+)
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
@@ -63,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--attach", action="store_true", help="join a stack that is running already")
     chat.set_defaults(command=_chat)
 
+    sessions.add(commands)
+
     evaluate = commands.add_parser("eval", help="measure how well a part does")
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
@@ -75,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
     parts = bench.add_subparsers(required=True, metavar="WHAT")
-    for part in (bench_belief, bench_world):
+    for part in (bench_belief, bench_monitor, bench_world):
         part.add_to(parts)
 
     worlds.add_commands(commands)
@@ -112,6 +121,15 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", default="", help="namespace of all nodes")
     parser.add_argument("--params-file", default="", help="a ROS 2 parameter file")
     parser.add_argument("--sessions", default="", help="folder that sessions are recorded in")
+    parser.add_argument(
+        "--web",
+        nargs="?",
+        type=int,
+        const=0,
+        default=-1,
+        metavar="PORT",
+        help="show the session on a page, on this port or any that is free",
+    )
     parser.add_argument("--log-level", default="info", help="debug, info, warn or error")
 
 
@@ -127,6 +145,8 @@ def _stack_options(
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
     }
+    if options.web >= 0:
+        common["web_port"] = options.web
     scoring_model = options.scoring_model
     if not scoring_model:
         scoring_model = "default" if is_url(options.model) else options.model
@@ -194,6 +214,7 @@ def _demo(options: argparse.Namespace) -> int:
         stack.start()
         human: Any = stack.nodes["simulated_human"]
         monitor: Any = stack.nodes["monitor"]
+        _show_page(console, monitor)
         console.print(f"[dim]The person's wish:[/] {human.profile.profile.strip()}")
         if not stack.spin(view.has_ended):
             return 1
@@ -204,6 +225,9 @@ def _demo(options: argparse.Namespace) -> int:
             f"{'fulfilled' if fulfilled else 'not fulfilled'}.[/]"
         )
         console.print(f"session folder: {monitor.folder}", soft_wrap=True)
+        if monitor.page:
+            console.print("[dim]The page stays until Ctrl-C.[/]")
+            stack.spin()
     finally:
         stack.close()
     return 0
@@ -223,6 +247,8 @@ def _chat(options: argparse.Namespace) -> int:
         view = ConsoleNode(console, context=stack.context, namespace=options.namespace or None)
         stack.add(view)
         stack.start()
+        if "monitor" in stack.nodes:
+            _show_page(console, stack.nodes["monitor"])
         console.print("[dim]Type your answers; an empty line or Ctrl-D leaves.[/]")
         left = threading.Event()
 
@@ -238,6 +264,12 @@ def _chat(options: argparse.Namespace) -> int:
     finally:
         stack.close()
     return 0
+
+
+def _show_page(console: Any, monitor: Any) -> None:
+    """Where the page is, if there is one; the node's own line is not shown with the rest."""
+    if monitor.page:
+        console.print(f"the page: {monitor.page.server.entry_url}", soft_wrap=True)
 
 
 def _eval_replay(options: argparse.Namespace) -> int:

@@ -23,6 +23,12 @@ ARGUMENTS = (
         "Language model of goal_belief, which must score: where `model` is a URL, set it to a "
         "name or a path.",
     ),
+    (
+        "web_port",
+        "-1",
+        "Port of the page that shows the session: -1 for no page, 0 for any free port, which is "
+        "logged.",
+    ),
 )
 """``{config}`` stands for config/good.yaml of the installed package, ``{model}`` for the
 argument of that name."""
@@ -38,7 +44,7 @@ TAKERS = {
     "goal_belief": {"model": "scoring_model"},
     "goal_manager": {"model": "model"},
     "executor": {"model": "model", "world": "world", "scene": "scene"},
-    "monitor": {},
+    "monitor": {"web_port": "web_port"},
     "simulated_human": {"model": "model", "profile": "profile"},
 }
 """By node, its parameters that come from a launch argument, and from which."""

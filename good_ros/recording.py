@@ -10,13 +10,16 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
 
-KINDS = ("transcript", "questions", "goals", "beliefs", "plans", "actions", "status")
+STREAMS = ("transcript", "questions", "goals", "beliefs", "status")
+"""Kinds that hold messages whole, as they were published."""
+KINDS = (*STREAMS, "plans", "actions")
+"""All; plans and actions are drawn from the status."""
 
 
 class SessionRecord:
@@ -30,7 +33,7 @@ class SessionRecord:
 
     def write(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Append one line and hand it to the operating system at once."""
-        line = json.dumps({"time": round(time.time(), 3), **_finite(fields)}, ensure_ascii=False)
+        line = json.dumps({"time": round(time.time(), 3), **finite(fields)}, ensure_ascii=False)
         file = self._files[kind]
         file.write(line + "\n")
         file.flush()
@@ -68,12 +71,21 @@ def _parse(path: Path, text: str) -> Iterator[dict[str, Any]]:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """JSON knows no NaN or infinity: they become null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value
+
+
+def read_all(folder: Path, kinds: Sequence[str] = STREAMS) -> list[tuple[str, dict[str, Any]]]:
+    """The messages of a session as (kind, line), in the order in which they were written.
+
+    Raises InputError as ``read`` does.
+    """
+    lines = [(kind, line) for kind in kinds for line in read(folder, kind)]
+    return sorted(lines, key=lambda item: float(item[1]["time"]))

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from good_ros.node_names import EXTRA_NODES, NODES
-from good_ros.nodes.parameters import AUTOSTART, Parameter
+from good_ros.nodes.parameters import EVERY_NODE, Parameter
 from good_ros.nodes.stack import node_type
 
 PATH = Path(__file__).parents[1] / "docs" / "parameters.md"
@@ -31,7 +31,7 @@ def text() -> str:
     parts = [HEAD]
     for name in (*NODES, *EXTRA_NODES):
         parts.append(f"\n## {name}\n\n| name | default | range | what it is |\n|---|---|---|---|\n")
-        parameters = (AUTOSTART, *node_type(name).PARAMETERS)
+        parameters = (*EVERY_NODE, *node_type(name).PARAMETERS)
         parts.append("\n".join(row(parameter) for parameter in parameters) + "\n")
     return "".join(parts)
 

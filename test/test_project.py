@@ -17,7 +17,10 @@ from good_ros.core.plan import ErrorCode, TaskState
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = sorted(path for path in (ROOT / "good_ros").rglob("*.py") if "nodes" not in path.parts)
-ROS_PACKAGES = {"rclpy", "std_msgs", "rcl_interfaces", "builtin_interfaces"}
+ROS_PACKAGES = {
+    *("rclpy", "std_msgs", "rcl_interfaces", "builtin_interfaces"),
+    *("diagnostic_msgs", "visualization_msgs", "geometry_msgs"),
+}
 
 
 def imports(path: Path, at_load_only: bool = False) -> set[str]:
@@ -47,6 +50,7 @@ ORDER = {
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
     "experiments": {"core", "worlds"},
+    "monitor": {"core", "recording", "view"},
 }
 
 
@@ -62,7 +66,7 @@ def test_nodes_import_without_a_model_library():
     code = (
         "import sys\n"
         "for name in ('torch', 'transformers', 'llama_cpp', 'openai', 'huggingface_hub',\n"
-        "             'ai2thor', 'matplotlib'):\n"
+        "             'ai2thor', 'matplotlib', 'starlette', 'uvicorn', 'mcap'):\n"
         "    sys.modules[name] = None\n"
         "import good_ros.nodes.stack as stack\n"
         "for name in (*stack.NODES, 'simulated_human'):\n"

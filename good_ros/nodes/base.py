@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -18,7 +18,8 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import Header
 
 from good_ros.core.errors import GoodError
-from good_ros.nodes.parameters import AUTOSTART, Parameter, declare, read
+from good_ros.nodes.diagnostics import HealthReport
+from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, read
 from good_ros.nodes.worker import Worker
 
 
@@ -44,12 +45,14 @@ class GoodNode(LifecycleNode):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__(self.NAME, **node_arguments)
-        declare(self, (AUTOSTART, *self.PARAMETERS))
+        declare(self, (*EVERY_NODE, *self.PARAMETERS))
         self.worker = Worker(self)
         self.active = False
         self.failure = ""
         """Why the last configure failed."""
+        self.life_cycle = "unconfigured"
         self._made: list[Callable[[], Any]] = []
+        self._health = HealthReport(self)
 
     # What a subclass overrides.
 
@@ -65,6 +68,14 @@ class GoodNode(LifecycleNode):
     def teardown(self) -> None:
         """Free what setup made."""
 
+    def facts(self) -> Mapping[str, str]:
+        """What diagnostics tell of a configured node beside what they tell of every one."""
+        return {}
+
+    def problem(self) -> str:
+        """What is wrong now, in one line, where that is not the last job's error."""
+        return ""
+
     # Life cycle.
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -75,11 +86,12 @@ class GoodNode(LifecycleNode):
             self.get_logger().error(f"cannot configure: {error}")
             self._free()
             return TransitionCallbackReturn.FAILURE
+        self.failure, self.life_cycle = "", "inactive"
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         result = super().on_activate(state)
-        self.active = True
+        self.active, self.life_cycle = True, "active"
         self.start()
         return result
 
@@ -99,10 +111,11 @@ class GoodNode(LifecycleNode):
     def _stop(self) -> None:
         self.worker.cancel_all()
         if self.active:
-            self.active = False
+            self.active, self.life_cycle = False, "inactive"
             self.stop()
 
     def _free(self) -> None:
+        self.life_cycle = "unconfigured"
         self.teardown()
         while self._made:
             self._made.pop()()
@@ -113,6 +126,10 @@ class GoodNode(LifecycleNode):
         """``resource``, which is closed at cleanup."""
         self._made.append(resource.close)
         return resource
+
+    def at_cleanup(self, action: Callable[[], Any]) -> None:
+        """Run ``action`` at cleanup, before what was made earlier goes."""
+        self._made.append(action)
 
     def publisher(self, message_type: type, topic: str, qos: QoSProfile) -> LifecyclePublisher:
         """A publisher that is silent unless active, and goes at cleanup."""

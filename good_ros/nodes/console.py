@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rich.console import Console
 from rich.markup import escape
-from std_msgs.msg import Header
 
 from good_ros.core.goals import RemovalReason
 from good_ros.core.plan import StepResult
@@ -21,12 +19,8 @@ from good_ros.nodes.convert import (
     transcript_from_msg,
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
+from good_ros.nodes.speaker import Speaker
 from good_ros.view import belief_panel, status_lines
-
-SEND_S = 0.1
-SETTLE_S = 1.0
-"""How long a match with dialog is let settle: a publisher knows of it before the subscription
-does, and what is published in between is lost on a best-effort subscription."""
 
 
 class ConsoleNode(Node):
@@ -41,13 +35,11 @@ class ConsoleNode(Node):
         self._said_turn: tuple[str, int] = ("", 0)
         self._status_shown: tuple[str, int, int] | None = None
         self._settled_turn = 0
-        self._count = 0
-        self._matched_s = 0.0
-        self._typed: deque[str] = deque()
-        self.create_timer(SEND_S, self._send_typed)
         self._goodbye = ""
         self._end_reason = ""
-        self.utterance = self.create_publisher(Utterance, "utterance", SPEECH_OUT)
+        self.speaker = Speaker(
+            self, self.create_publisher(Utterance, "utterance", SPEECH_OUT), "console"
+        )
         self.create_subscription(Question, "question", self.show_question, LATCHED)
         self.create_subscription(Transcript, "transcript", self.show_transcript, LATCHED_STREAM)
         self.create_subscription(GoalSet, "goals", self.show_goals, LATCHED_STREAM)
@@ -68,25 +60,7 @@ class ConsoleNode(Node):
 
         Callable from any thread.
         """
-        self._typed.append(text)
-
-    def _send_typed(self) -> None:
-        matched = self.utterance.get_subscription_count() > 0
-        self._matched_s = self._matched_s + SEND_S if matched else 0.0
-        while self._typed and self._matched_s >= SETTLE_S:
-            self._send(self._typed.popleft())
-
-    def _send(self, text: str) -> None:
-        self._count += 1
-        self.utterance.publish(
-            Utterance(
-                header=Header(stamp=self.get_clock().now().to_msg()),
-                utterance_id=f"console-{self.get_clock().now().nanoseconds}-{self._count}",
-                text=text,
-                confidence=1.0,
-                is_final=True,
-            )
-        )
+        self.speaker.say(text)
 
     def show_question(self, message: Question) -> None:
         if not message.expects_reply:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -242,6 +245,32 @@ def message_to_dict(message: Any) -> dict[str, Any]:
     return {
         field: _plain(getattr(message, field)) for field in message.get_fields_and_field_types()
     }
+
+
+def dict_to_message(message_type: Any, fields: Mapping[str, Any]) -> Any:
+    """The inverse of ``message_to_dict``; fields that the type does not have are passed over.
+
+    A number that is null in a record was no finite one, and becomes NaN.
+    """
+    if message_type is Time:
+        return time_to_msg(float(fields))  # type: ignore[arg-type]
+    result = message_type()
+    for name, kind in message_type.get_fields_and_field_types().items():
+        if name in fields:
+            setattr(result, name, _typed(kind, fields[name]))
+    return result
+
+
+def _typed(kind: str, value: Any) -> Any:
+    if kind.startswith("sequence<"):
+        items = kind.removeprefix("sequence<").removesuffix(">")
+        return [_typed(items, item) for item in value]
+    package, slash, name = kind.partition("/")
+    if slash:
+        return dict_to_message(getattr(importlib.import_module(f"{package}.msg"), name), value)
+    if kind in ("double", "float"):
+        return math.nan if value is None else float(value)
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import uuid
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 from std_msgs.msg import String
@@ -59,6 +60,9 @@ class DialogNode(GoodNode):
             self.begin_session()
         elif self.flow.phase is Phase.QUESTION:
             self.next_question()
+
+    def facts(self) -> Mapping[str, str]:
+        return {"model": self.generator.model_name}
 
     def begin_session(self) -> None:
         self.flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)

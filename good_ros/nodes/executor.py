@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -121,6 +121,7 @@ class ExecutorNode(GoodNode):
         self.order = ExecutorOrder()
         self.world_problem = ""
         self.world_lost = False
+        self.model_problem = ""
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
@@ -135,6 +136,17 @@ class ExecutorNode(GoodNode):
     def stop(self) -> None:
         # A turn that was cut off is due again after the next activation.
         self.order.abandon()
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "model": self.generator.model_name,
+            "world": f"{self.values.world}, {self.values.scene}",
+            "world state": self.world_problem or "ready",
+            "steps done": str(len(self.order.history)),
+        }
+
+    def problem(self) -> str:
+        return self.world_problem or self.model_problem
 
     def on_transcript(self, message: Transcript) -> None:
         if self.order.hear_transcript(transcript_from_msg(message)):
@@ -232,6 +244,10 @@ class ExecutorNode(GoodNode):
         return replace(status, scene=self.world.describe())
 
     def publish(self, status: Status) -> None:
+        if status.state.ends_turn:
+            # The planner's model may be down while the job as such ends well.
+            down = status.error_code >= ErrorCode.MODEL_UNAVAILABLE
+            self.model_problem = status.error_msg if down else ""
         self.status.publish(status_to_msg(status, self.header()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 from good_ros.core.belief import Belief
@@ -102,6 +103,7 @@ class GoalBeliefNode(GoodNode):
         )
         self.order = BeliefOrder()
         self.busy = False
+        self.last: Belief | None = None
         self.belief = self.publisher(GoalBelief, "goal_belief", LATCHED)
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
         self.listen(GoalSet, "goals", self.on_goals, LATCHED)
@@ -109,6 +111,17 @@ class GoalBeliefNode(GoodNode):
     def start(self) -> None:
         self.busy = False
         self.compute()
+
+    def facts(self) -> Mapping[str, str]:
+        facts = {"model": self.scorer.model_name}
+        if self.last is not None:
+            facts |= {
+                "turn": str(self.last.turn),
+                "seconds of the last belief": f"{self.last.seconds:.2f}",
+                "tokens scored": str(self.last.tokens_scored),
+                "tokens reused": str(self.last.tokens_reused),
+            }
+        return facts
 
     def on_transcript(self, message: Transcript) -> None:
         if not self.order.hear_transcript(transcript_from_msg(message)):
@@ -135,6 +148,7 @@ class GoalBeliefNode(GoodNode):
             if belief is not None:
                 if self.order.is_current(transcript):
                     self.order.done(transcript, goals)
+                    self.last = belief
                     self.belief.publish(belief_to_msg(belief, self.header()))
                 self.compute()
             elif not isinstance(error, ModelCancelled):

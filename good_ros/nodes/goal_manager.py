@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 from good_ros.core.errors import InputError
@@ -63,6 +64,12 @@ class GoalManagerNode(GoodNode):
         if self.order.goals is not None:
             self.publish()
         self.answer()
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "model": self.generator.model_name,
+            "goals": str(len(self.order.goals.goals)) if self.order.goals else "0",
+        }
 
     def on_transcript(self, message: Transcript) -> None:
         transcript = transcript_from_msg(message)

@@ -13,7 +13,7 @@ from typing import Any
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
-Value = bool | int | float | str | list[str]
+Value = bool | int | float | str | list[str] | list[float]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,15 @@ AUTOSTART = Parameter(
     True,
     "Configure and activate at start; false where a life-cycle manager does it.",
 )
+DIAGNOSTICS_PERIOD = Parameter(
+    "diagnostics_period_s",
+    1.0,
+    "Seconds between two reports on /diagnostics; 0 for none. Read when the node is made.",
+    0.0,
+    60.0,
+)
+EVERY_NODE = (AUTOSTART, DIAGNOSTICS_PERIOD)
+"""What each node of the stack has beside its own."""
 MODEL = Parameter(
     "model",
     "default",

@@ -35,3 +35,19 @@ SPEECH_OUT = QoSProfile(
     durability=DurabilityPolicy.VOLATILE,
 )
 """For utterances that a node of this package publishes."""
+
+DIAGNOSTICS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=10,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""What tools that show diagnostics subscribe with."""
+
+MARKERS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=20,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""Latched, but deep: a deletion that the next array overwrote would leave its bar for ever."""

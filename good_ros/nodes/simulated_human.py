@@ -6,6 +6,7 @@ For experiments and demonstrations; a person or a speech front end takes its pla
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 from good_ros.core.errors import WorldError
@@ -62,6 +63,9 @@ class SimulatedHumanNode(GoodNode):
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
         self.listen(Question, "question", self.on_question, LATCHED)
+
+    def facts(self) -> Mapping[str, str]:
+        return {"model": self.generator.model_name}
 
     def on_status(self, message: TaskStatus) -> None:
         self.history = status_from_msg(message).history

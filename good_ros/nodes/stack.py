@@ -23,6 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 from good_ros.core.errors import GoodError
 from good_ros.node_names import NODES
 from good_ros.nodes.base import GoodNode
+from good_ros.nodes.parameters import EVERY_NODE
 
 
 def node_type(name: str) -> type[GoodNode]:
@@ -71,7 +72,7 @@ class Stack:
 
     def _make(self, name: str, options: StackOptions) -> GoodNode:
         kind = node_type(name)
-        known = {parameter.name for parameter in kind.PARAMETERS}
+        known = {parameter.name for parameter in (*EVERY_NODE, *kind.PARAMETERS)}
         values = {
             key: value
             for key, value in (

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 from rclpy.node import Node
+
+from good_ros.core.errors import ModelCancelled
 
 T = TypeVar("T")
 Job = Callable[[threading.Event], Any]
@@ -30,11 +33,25 @@ class Worker:
         self._posted: deque[Callable[[], None]] = deque()
         self._cancels: set[threading.Event] = set()
         self._guard = node.create_guard_condition(self._run_posted)
+        self.last_error = ""
+        """Why the last job failed; empty once one ends well."""
+        self.last_seconds = 0.0
+        """How long the last job took."""
+        self._running = False
         self._thread = threading.Thread(
             target=self._work, name=f"{node.get_name()} worker", daemon=True
         )
         self._thread.start()
         self._closed = False
+
+    @property
+    def busy(self) -> bool:
+        return self._running
+
+    @property
+    def queue_length(self) -> int:
+        """How many jobs wait for the one that runs."""
+        return self._jobs.qsize()
 
     def submit(
         self,
@@ -77,10 +94,14 @@ class Worker:
             result: Any = None
             error: BaseException | None = None
             if not cancel.is_set():
+                self._running, began = True, time.monotonic()
                 try:
                     result = job(cancel)
                 except BaseException as caught:
                     error = caught
+                self._running, self.last_seconds = False, time.monotonic() - began
+                if not isinstance(error, ModelCancelled):
+                    self.last_error = "" if error is None else str(error) or repr(error)
             self.post(partial(self._finish, then, cancel, result, error))
             del item, job, then, cancel, result, error
 

@@ -1,0 +1,56 @@
+"""How a node is: what its diagnostics say, and which nodes have fallen silent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+class Level(IntEnum):
+    """The values are those of ``diagnostic_msgs/DiagnosticStatus``."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+    STALE = 3
+
+
+@dataclass(frozen=True)
+class Health:
+    """A node's state at one time; ``facts`` are what it tells of itself, by name."""
+
+    level: Level
+    message: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def health_of(life_cycle: str, failure: str, error: str, facts: Mapping[str, str]) -> Health:
+    """From a node's life-cycle state, why it could not be configured, and its last job's error."""
+    if failure:
+        return Health(Level.ERROR, f"could not be configured: {failure}", facts)
+    if error:
+        return Health(Level.ERROR, error, facts)
+    if life_cycle != "active":
+        return Health(Level.WARN, life_cycle, facts)
+    return Health(Level.OK, "active", facts)
+
+
+class SilenceWatch:
+    """Tells which of the nodes that were heard have been silent for too long."""
+
+    def __init__(self, after_s: float) -> None:
+        self.after_s = after_s
+        self._last_heard: dict[str, float] = {}
+
+    def hear(self, name: str, now: float) -> None:
+        """``now``: seconds of a clock that never goes back."""
+        self._last_heard[name] = now
+
+    def silent(self, now: float) -> dict[str, float]:
+        """By name, how many seconds a node has been silent, where that is too long."""
+        return {
+            name: now - heard
+            for name, heard in sorted(self._last_heard.items())
+            if now - heard > self.after_s
+        }
