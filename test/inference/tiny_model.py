@@ -17,7 +17,10 @@ TEMPLATE = (
 
 
 def make_tiny_model(folder: Path, template: str | None = TEMPLATE, window: int = 0) -> Path:
-    """A two-layer model in ``folder``; ``window`` gives it sliding attention."""
+    """A two-layer model in ``folder``; ``window`` gives it sliding attention.
+
+    Its heads have size 32, the least that vLLM does on a CPU.
+    """
     import tokenizers
     import torch
     from tokenizers import decoders, models, pre_tokenizers, trainers
@@ -44,8 +47,8 @@ def make_tiny_model(folder: Path, template: str | None = TEMPLATE, window: int =
     torch.manual_seed(0)
     config = MistralConfig(
         vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=128,
+        intermediate_size=128,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
@@ -56,6 +59,6 @@ def make_tiny_model(folder: Path, template: str | None = TEMPLATE, window: int =
     # Weights as they come leave every token about as likely as another.
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(6.0) if parameter.ndim > 1 else None
+            parameter.mul_(3.0) if parameter.ndim > 1 else None
     model.save_pretrained(folder)
     return folder

@@ -22,7 +22,7 @@ from good_ros.inference.backends import make_scorer  # noqa: E402
 from good_ros.inference.layout import Layout  # noqa: E402
 from test.inference.tiny_model import make_tiny_model  # noqa: E402
 
-START_S = 300.0
+START_S = 180.0
 NATS_A_TOKEN = 0.05
 GOALS = [unspecified_goal(), Goal("g1", "a cup of cocoa"), Goal("g2", "a bowl of noodles")]
 DIALOG = [
@@ -78,9 +78,9 @@ def wait_until_up(port, server, log):
 
 @pytest.mark.parametrize("layout", list(Layout))
 def test_the_same_scores_as_transformers(url, folder, layout):
+    """The self-test is left out: random weights know no likely text, and it says so."""
     results = []
     for scorer in (make_scorer(url, layout=layout), make_scorer(str(folder), layout=layout)):
-        scorer.self_test()
         session = scorer.session()
         session.set_goals(GOALS)
         for turn in DIALOG:
