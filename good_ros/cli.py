@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from good_ros.commands import tasks
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
+    tasks.add(measures)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")

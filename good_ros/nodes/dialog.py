@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from std_msgs.msg import String
 
 from good_ros.core.errors import InputError
-from good_ros.core.plan import StepResult
 from good_ros.language import conversation
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Transcript, Utterance
@@ -84,7 +83,7 @@ class DialogNode(GoodNode):
                 self.generator,
                 self.values.task,
                 transcript,
-                status_text(history),
+                conversation.status_text(history),
                 seed=self.values.seed + transcript.turn,
                 deadline_s=self.values.deadline_s,
                 cancel=cancel,
@@ -203,12 +202,6 @@ class DialogNode(GoodNode):
                 expected_information_gain=math.nan,
             )
         )
-
-
-def status_text(history: tuple[StepResult, ...]) -> str:
-    """What was done so far, for prompts: the last effects, or that nothing was done."""
-    effects = [r.effect for r in history if r.success and r.effect]
-    return "; ".join(effects[-6:]) if effects else "nothing has been done yet"
 
 
 def main() -> int:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import threading
 from types import SimpleNamespace
 
-from good_ros.core.errors import WorldError
 from good_ros.core.plan import StepResult
+from good_ros.experiments.human import SimulatedHuman
 from good_ros.experiments.profiles import load_profile
-from good_ros.language import conversation
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Utterance
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import status_from_msg
-from good_ros.nodes.dialog import status_text
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -27,8 +25,6 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
-from good_ros.planning.execution import replay
-from good_ros.worlds import predicates
 from good_ros.worlds.registry import make_world
 
 
@@ -54,9 +50,19 @@ class SimulatedHumanNode(GoodNode):
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.profile = load_profile(values.profile)
-        self.room = make_world("household")
-        self.room.reset(self.profile.scene, values.world_seed)
+        room = make_world("household")
+        room.reset(self.profile.scene, values.world_seed)
         self.generator = self.keep(make_generator(values.model, values.served_model))
+        self.human = SimulatedHuman(
+            self.profile,
+            self.generator,
+            room,
+            task=values.task,
+            world_seed=values.world_seed,
+            temperature=values.temperature,
+            seed=values.seed,
+            deadline_s=values.deadline_s,
+        )
         self.history: tuple[StepResult, ...] = ()
         self.answered: tuple[str, int] = ("", 0)
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
@@ -76,19 +82,7 @@ class SimulatedHumanNode(GoodNode):
         history = self.history
 
         def job(cancel: threading.Event) -> str:
-            if self.is_content(history):
-                return str(self.profile.completion_phrase)
-            return conversation.answer(
-                self.generator,
-                self.profile.profile,
-                self.values.task,
-                message.text,
-                status_text(history),
-                temperature=self.values.temperature,
-                seed=self.values.seed + message.turn,
-                deadline_s=self.values.deadline_s,
-                cancel=cancel,
-            )
+            return self.human.answer(message.text, message.turn, history, cancel)
 
         def then(text: str | None, error: BaseException | None) -> None:
             if text is None:
@@ -110,16 +104,10 @@ class SimulatedHumanNode(GoodNode):
 
     def is_content(self, history: tuple[StepResult, ...]) -> bool:
         """Whether the room, as the person would see it, is as the profile wants it."""
-        if not history:
-            return False
-        self.room.reset(self.profile.scene, self.values.world_seed)
-        try:
-            replay(self.room, history)
-        except WorldError as error:
-            self.get_logger().warning(f"the room could not be followed: {error}")
-            return False
-        objects = self.room.observe()
-        return all(predicates.holds(c, objects) for c in self.profile.conditions)
+        content = self.human.is_content(history)
+        if self.human.problem:
+            self.get_logger().warning(self.human.problem)
+        return content
 
 
 def main() -> int:

@@ -19,6 +19,8 @@ class CheckedPlan:
     steps: tuple[Step, ...]
     repairs: tuple[str, ...] = ()
     problem: str = ""
+    implied: int = 0
+    """How many of ``repairs`` are pick-ups, which the planner is told to leave out."""
 
 
 def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
@@ -35,6 +37,7 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
     before = world.snapshot()
     kept: list[Step] = []
     repairs: list[str] = []
+    implied = 0
     try:
         for number, step in enumerate(steps):
             if _holds_already(world, step) or _is_put_back(world, step, steps[number + 1 :]):
@@ -48,6 +51,7 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
                 return CheckedPlan(tuple(kept), tuple(repairs), f"'{step.label}': {reason}")
             for needed in _missing_pickup(world, step):
                 repairs.append(f"added '{needed.label}' before '{step.label}'")
+                implied += 1
                 outcome = world.act(needed)
                 if not outcome.success:
                     return CheckedPlan(
@@ -62,7 +66,7 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
             kept.append(step)
     finally:
         world.restore(before)
-    return CheckedPlan(tuple(kept), tuple(repairs))
+    return CheckedPlan(tuple(kept), tuple(repairs), implied=implied)
 
 
 def _holds_already(world: World, step: Step) -> bool:

@@ -63,6 +63,8 @@ class Planner:
         self.max_steps = max_steps
         self.seed = seed
         self.deadline_s = deadline_s
+        self.repair_turns = 0
+        """Replies that were asked for again with the error, since the start."""
 
     def plan(
         self,
@@ -146,6 +148,7 @@ class Planner:
         try:
             return list(parse(reply.text, schema))
         except MalformedReply as error:
+            self.repair_turns += 1
             repair = f"That was not right: {error}. Reply with the JSON list alone."
             again = [*messages, Message("assistant", reply.text[:500]), Message("user", repair)]
             reply = self.generator.generate(again, sampling, schema, self.deadline_s, cancel)

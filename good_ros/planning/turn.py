@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
@@ -19,6 +20,22 @@ END_ACTION = "TaskCompleted"
 OnStatus = Callable[[TaskStatus], None]
 
 
+@dataclass(frozen=True)
+class PlanRecord:
+    """A plan as it was dealt with, for measures.
+
+    ``executed`` where its first step was begun; ``repaired`` where it is not the model's first
+    word in the turn, or something in it had to be put right (pick-ups that the planner is told
+    to leave out not counted).
+    """
+
+    turn: int
+    steps: tuple[Step, ...]
+    executed: bool
+    repaired: bool
+    refused: bool = False
+
+
 class TurnActor:
     """Plans, checks, acts, verifies, and plans again at most ``max_replans`` times."""
 
@@ -26,6 +43,7 @@ class TurnActor:
         self.world = world
         self.planner = planner
         self.max_replans = max_replans
+        self.on_plan: Callable[[PlanRecord], None] = lambda record: None
 
     def act(
         self,
@@ -48,6 +66,7 @@ class TurnActor:
         last = log.status(TaskState.FAILED, (), ErrorCode.NO_PLAN, "no plan was made")
         for _ in range(self.max_replans + 1):
             log.tell(TaskState.PLANNING)
+            repair_turns = self.planner.repair_turns
             try:
                 proposed = self.planner.plan(
                     self.world, belief, transcript, log.past, failed, cancel
@@ -60,14 +79,15 @@ class TurnActor:
             if any(plan.steps == steps for plan in failed):
                 message = f"the same plan came again after it failed: {failed[-1].reason}"
                 return log.status(TaskState.FAILED, steps, ErrorCode.REPEATED_PLAN, message)
-            last = self._try(steps, log, cancel)
+            again = bool(failed) or self.planner.repair_turns > repair_turns
+            last = self._try(steps, log, again, cancel)
             if last.state is not TaskState.FAILED:
                 return last
             failed.append(FailedPlan(steps, last.error_msg))
         return last
 
     def _try(
-        self, steps: tuple[Step, ...], log: _TurnLog, cancel: threading.Event | None
+        self, steps: tuple[Step, ...], log: _TurnLog, again: bool, cancel: threading.Event | None
     ) -> TaskStatus:
         """Check a plan on a snapshot, then carry it out; FAILED where either does not work."""
         checked = check(self.world, steps)
@@ -77,6 +97,8 @@ class TurnActor:
             # Whatever was planned holds already. The end action alone is the model's word for
             # 'completed', which the person has not given: the dialog goes on.
             return log.status(TaskState.NO_ACTION)
+        repaired = again or len(checked.repairs) > checked.implied
+        self.on_plan(PlanRecord(log.turn, checked.steps, executed=True, repaired=repaired))
         log.begin(checked.steps)
         outcome = run(self.world, checked.steps, log.turn, log.step, cancel)
         log.end(outcome.results)

@@ -1,0 +1,1 @@
+"""Subcommands of ``good`` that have modules of their own."""
