@@ -46,7 +46,7 @@ ORDER = {
     "language": {"core"},
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
-    "experiments": {"core", "worlds"},
+    "experiments": {"core", "inference", "language", "planning", "turns", "worlds"},
 }
 
 

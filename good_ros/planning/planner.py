@@ -83,7 +83,7 @@ class Planner:
         """
         goals = self._goals_text(belief)
         objects = world.observe()
-        texts = self._texts(belief, transcript)
+        texts = self.texts(belief, transcript)
         relevant = self._relevant(texts, transcript, goals, objects, cancel)
         actions = {
             step.label: step
@@ -154,7 +154,7 @@ class Planner:
             reply = self.generator.generate(again, sampling, schema, self.deadline_s, cancel)
             return list(parse(reply.text, schema))
 
-    def _texts(self, belief: Belief, transcript: Transcript) -> list[str]:
+    def texts(self, belief: Belief, transcript: Transcript) -> list[str]:
         """The words that say what is wanted: the likely goals and the last utterance."""
         likely = [h.goal.text for h in self._likely(belief)]
         return [*likely, *(turn.utterance for turn in transcript.turns[-1:])]

@@ -1,6 +1,7 @@
 """Whole sessions without a graph, and the measures over them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -69,7 +70,8 @@ def test_a_plan_that_was_put_right_counts_as_repaired():
 
 
 def test_where_the_room_is_not_as_wanted_the_session_has_failed():
-    result = run_task(PROFILE, 0, models('["open Fridge"]'), max_turns=1)
+    wanted = replace(PROFILE, conditions=({"in": ["Tomato", "Fridge"]},))
+    result = run_task(wanted, 0, models('["open Fridge"]'), max_turns=1)
     assert (result.success, result.turns) == (False, 1)
     assert "limit" in result.end
 
