@@ -34,6 +34,10 @@ _VERB = re.compile(
     rf"(?:{_PUT}\s+(?P<to>in|into|inside|on|onto|to|at)\b|(?P<state>{_STATE})\b)"
 )
 _AND = re.compile(r"\s*(?:,\s*and\b|,|;|\band\b)\s*")
+_UNCERTAIN = re.compile(
+    r"\b(not|never|no|nothing|without|except|but|or|if|unless|before|after|instead|until)\b|n't"
+)
+"""Words with which a goal says something else than where things go."""
 _MANY = re.compile(r"\b(all|both|every|each)\b")
 _STATES: dict[str, tuple[str, Any]] = {
     "on": ("toggled", True),
@@ -93,6 +97,8 @@ class Conditions:
 def read(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | None:
     """The conditions that a goal's words state about things of the room, or None where they
     cannot be read for certain."""
+    if _UNCERTAIN.search(text.lower()):
+        return None
     text = " ".join(re.findall(r"[\w,;]+", text.replace(",", " , ").replace(";", " ; ")))
     verbs = list(_VERB.finditer(text.lower()))
     if not verbs:

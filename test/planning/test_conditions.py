@@ -75,6 +75,8 @@ class TestReading:
             "the bread and the dragon put in the fridge",
             "the bread put in the garage",
             "put in the fridge",
+            "the bread not put in the fridge",
+            "all things but the bread put in the fridge",
             "the bread put in the fridge or on the counter and the shelf",
             "",
         ],

@@ -389,7 +389,7 @@ class TestTurn:
         assert status.state is TaskState.SUCCEEDED
         assert labels(status.history)[-2:] == ["pick up Bread", "put Bread in Fridge"]
         kitchen.reset("FloorPlan1")
-        status, _ = act(kitchen, reply, goal="food such as Bread kept in the Fridge for long")
+        status, _ = act(kitchen, reply, goal="the bread fresh and the fridge shut")
         assert status.state is TaskState.NO_ACTION
 
     @pytest.mark.parametrize(
