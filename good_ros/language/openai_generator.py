@@ -33,7 +33,8 @@ class OpenAIGenerator:
     pauses until the deadline. Raises ModelError at construction where ``openai`` is missing
     or the server does not answer within CONNECT_S seconds; an empty ``served_model`` takes the
     first one served. A schema of another type than object is asked for as the one member of
-    an object, which is taken off again: OpenAI's own server answers 400 to any other.
+    an object, which is taken off again: OpenAI's own server answers 400 to any other. A server
+    that refuses every schema is asked without one from then on.
     """
 
     def __init__(self, base_url: str, served_model: str = "") -> None:
@@ -44,6 +45,10 @@ class OpenAIGenerator:
                 f"the openai package is not installed ({error}): pip install 'good_ros[openai]'"
             ) from error
         self._openai = openai
+        self._constrains = True
+        self.on_trouble: Callable[[str], None] = lambda reason: None
+        """Told why a call is being made again, from the thread that makes it; and '' once one
+        has been answered after that."""
         self.base_url = base_url
         self._client = openai.OpenAI(
             base_url=base_url,
@@ -110,14 +115,16 @@ class OpenAIGenerator:
         }
         if sampling.stop:
             request["stop"] = list(sampling.stop)
-        wrapped = json_schema is not None and json_schema.get("type") != "object"
-        if json_schema is not None:
+        constrained = json_schema is not None and self._constrains
+        wrapped = constrained and json_schema is not None and json_schema.get("type") != "object"
+        if json_schema is not None and constrained:
             schema = _in_object(json_schema) if wrapped else dict(json_schema)
             request["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": WRAP, "schema": schema, "strict": True},
             }
         wait = FIRST_WAIT_S
+        in_trouble = False
         while True:
             left = max(end - time.monotonic(), POLL_S)
             ask = self._client.with_options(timeout=left).chat.completions.create
@@ -125,8 +132,15 @@ class OpenAIGenerator:
                 answer = self._wait_for(lambda ask=ask: ask(**request), end, cancel)  # type: ignore[misc]
                 break
             except self._openai.OpenAIError as error:
+                if "response_format" in request and self._cannot_constrain(error):
+                    # The caller checks the reply anyway, and asks for it again where it must.
+                    self._constrains = wrapped = False
+                    del request["response_format"]
+                    continue
                 if not self._may_pass(error):
                     raise ModelError(f"{self.base_url}: {self._reason(error)}") from error
+                in_trouble = True
+                self.on_trouble(f"{self.base_url}: {self._reason(error)}")
                 # Random pauses keep many robots from asking again all at once.
                 pause = wait * random.uniform(0.5, 1.0)
                 if time.monotonic() + pause >= end:
@@ -136,6 +150,8 @@ class OpenAIGenerator:
                 wait = min(2 * wait, LONGEST_WAIT_S)
             except UNREADABLE as error:
                 raise self._not_a_chat(self._reason(error)) from error
+        if in_trouble:
+            self.on_trouble("")
         reply = self._reply(answer, time.monotonic() - began)
         return replace(reply, text=_out_of_object(reply.text)) if wrapped else reply
 
@@ -176,6 +192,14 @@ class OpenAIGenerator:
         if error is not None:
             raise error
         return answer
+
+    def _cannot_constrain(self, error: Exception) -> bool:
+        """Whether a server refuses the request for the schema that goes with it."""
+        return (
+            isinstance(error, self._openai.APIStatusError)
+            and error.status_code in (400, 422)
+            and any(word in str(error) for word in ("response_format", "json_schema", "schema"))
+        )
 
     def _may_pass(self, error: Exception) -> bool:
         if isinstance(error, self._openai.APIStatusError):

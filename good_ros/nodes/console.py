@@ -12,7 +12,8 @@ from rich.markup import escape
 from std_msgs.msg import Header
 
 from good_ros.core.goals import RemovalReason
-from good_ros.core.plan import StepResult
+from good_ros.core.plan import StepResult, TaskState
+from good_ros.core.plan import TaskStatus as Status
 from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript, Utterance
 from good_ros.nodes.convert import (
     belief_from_msg,
@@ -21,8 +22,10 @@ from good_ros.nodes.convert import (
     transcript_from_msg,
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
-from good_ros.view import belief_panel, status_lines
+from good_ros.srv import ApprovePlan
+from good_ros.view import belief_panel, status_lines, waiting_lines
 
+YES, NO = frozenset({"y", "yes", "ok", "okay"}), frozenset({"n", "no"})
 SEND_S = 0.1
 SETTLE_S = 1.0
 """How long a match with dialog is let settle: a publisher knows of it before the subscription
@@ -45,6 +48,9 @@ class ConsoleNode(Node):
         self._matched_s = 0.0
         self._typed: deque[str] = deque()
         self.create_timer(SEND_S, self._send_typed)
+        self._waiting: Status | None = None
+        self._trouble = ""
+        self._approve = self.create_client(ApprovePlan, "approve_plan")
         self._goodbye = ""
         self._end_reason = ""
         self.utterance = self.create_publisher(Utterance, "utterance", SPEECH_OUT)
@@ -77,6 +83,17 @@ class ConsoleNode(Node):
             self._send(self._typed.popleft())
 
     def _send(self, text: str) -> None:
+        word = text.strip().rstrip(".!").casefold()
+        if self._waiting is not None and word in YES | NO:
+            self._approve.call_async(
+                ApprovePlan.Request(
+                    session_id=self._waiting.session_id,
+                    turn=self._waiting.turn,
+                    approve=word in YES,
+                )
+            )
+            self._waiting = None
+            return
         self._count += 1
         self.utterance.publish(
             Utterance(
@@ -136,6 +153,14 @@ class ConsoleNode(Node):
         status = status_from_msg(message)
         key = (status.session_id, status.turn, int(status.state))
         self.history = status.history
+        waits = status.state is TaskState.WAITING_APPROVAL
+        if waits and status != self._waiting:
+            self.console.print(waiting_lines(status))
+        self._waiting = status if waits else None
+        if status.state is TaskState.PLANNING and status.error_msg != self._trouble:
+            self._trouble = status.error_msg
+            if self._trouble:
+                self.console.print(f"  [yellow]the language model: {escape(self._trouble)}[/]")
         if status.state.ends_turn and key != self._status_shown and status.turn:
             self._status_shown = key
             self.console.print(status_lines(status))

@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from types import SimpleNamespace
 
-from good_ros.core.plan import StepResult
-from good_ros.experiments.human import SimulatedHuman
+from good_ros.core.plan import StepResult, TaskState
+from good_ros.core.plan import TaskStatus as Status
+from good_ros.experiments.human import POLICIES, SimulatedHuman
 from good_ros.experiments.profiles import load_profile
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Utterance
@@ -25,6 +26,7 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
+from good_ros.srv import ApprovePlan
 from good_ros.worlds.registry import make_world
 
 
@@ -45,6 +47,13 @@ class SimulatedHumanNode(GoodNode):
         Parameter(
             "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
         ),
+        Parameter(
+            "approves",
+            POLICIES[0],
+            "Which plans that wait for approval get a yes: those after which more of the "
+            "profile's conditions are true, every one, or none.",
+            choices=POLICIES,
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
@@ -61,23 +70,51 @@ class SimulatedHumanNode(GoodNode):
             world_seed=values.world_seed,
             temperature=values.temperature,
             seed=values.seed,
+            approves=values.approves,
             deadline_s=values.deadline_s,
         )
         self.history: tuple[StepResult, ...] = ()
-        self.answered: tuple[str, int] = ("", 0)
+        self.answered: tuple[str, int, str] = ("", 0, "")
+        self.judged: Status | None = None
+        self.approve = self.create_client(ApprovePlan, "approve_plan")
+        self.at_cleanup(lambda: self.destroy_client(self.approve))
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
         self.listen(Question, "question", self.on_question, LATCHED)
 
     def on_status(self, message: TaskStatus) -> None:
-        self.history = status_from_msg(message).history
+        status = status_from_msg(message)
+        self.history = status.history
+        waits = status.state is TaskState.WAITING_APPROVAL
+        if self.active and waits and status != self.judged:
+            self.judged = status
+            self.judge(status)
+
+    def judge(self, status: Status) -> None:
+        """Say yes or no to a plan that waits for it."""
+
+        def job(cancel: threading.Event) -> bool:
+            return self.human.would_approve(status.plan, status.history)
+
+        def then(approved: bool | None, error: BaseException | None) -> None:
+            if approved is None:
+                self.get_logger().error(f"the plan could not be judged: {error}")
+            self.approve.call_async(
+                ApprovePlan.Request(
+                    session_id=status.session_id, turn=status.turn, approve=bool(approved)
+                )
+            )
+
+        self.worker.submit(job, then)
 
     def on_question(self, message: Question) -> None:
-        key = (message.session_id, message.turn)
+        # A question in the middle of a turn has the turn's number and another text.
+        key = (message.session_id, message.turn, message.text)
         if not (self.active and message.expects_reply) or key == self.answered:
             return
         if message.session_id != self.answered[0] and message.turn == 1:
             self.history = ()
+        in_mid_turn = key[:2] == self.answered[:2]
         self.answered = key
         history = self.history
 
@@ -91,7 +128,8 @@ class SimulatedHumanNode(GoodNode):
             self.utterance.publish(
                 Utterance(
                     header=self.header(),
-                    utterance_id=f"{message.session_id}-{message.turn}",
+                    utterance_id=f"{message.session_id}-{message.turn}"
+                    + ("-aside" if in_mid_turn else ""),
                     speaker_id=self.profile.name,
                     text=text,
                     confidence=Utterance.CONFIDENCE_UNKNOWN,

@@ -39,6 +39,13 @@ _UNCERTAIN = re.compile(
 )
 """Words with which a goal says something else than where things go."""
 _MANY = re.compile(r"\b(all|both|every|each)\b")
+ABLE = {
+    "in": "pickupable",
+    "open": "openable",
+    "closed": "openable",
+    "toggled": "toggleable",
+}
+"""By kind of predicate, what a thing must allow to be brought there."""
 _STATES: dict[str, tuple[str, Any]] = {
     "on": ("toggled", True),
     "off": ("toggled", False),
@@ -126,13 +133,14 @@ def read(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | No
 def _clause(
     things: str, verb: re.Match[str], place: str, objects: Sequence[ObjectView]
 ) -> list[Predicate] | None:
-    subjects = [_subject(phrase, objects) for phrase in _AND.split(things) if phrase.strip()]
+    kind, value = _STATES[verb["state"].split()[-1]] if verb["state"] else ("in", None)
+    able = [o for o in objects if ABLE[kind] in o.affordances]
+    subjects = [_subject(phrase, able) for phrase in _AND.split(things) if phrase.strip()]
     if not subjects or not all(subjects):
         return None
     if verb["state"]:
         if place.strip():
             return None
-        kind, value = _STATES[verb["state"].split()[-1]]
         return [
             _any([{kind: name if value is None else [name, value]} for name in names])
             for names in subjects
@@ -219,7 +227,6 @@ def _unique(predicates: Sequence[Predicate]) -> list[Predicate]:
 def _fits(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
     """Whether it is about things of the room that allow it: no thing is in itself."""
     kind, value = next(iter(predicate.items()))
-    needs = {"in": "pickupable", "open": "openable", "closed": "openable"}.get(kind, "toggleable")
     thing = value if isinstance(value, str) else value[0]
     if kind == "in" and value[0] == value[1]:
         return False
@@ -227,4 +234,4 @@ def _fits(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
         holds(predicate, objects)
     except InputError:
         return False
-    return any(o.type == thing and needs in o.affordances for o in objects)
+    return any(o.type == thing and ABLE[kind] in o.affordances for o in objects)

@@ -35,11 +35,17 @@ class Desk(Generic[T]):
         self._awaited: object = None
         self._word: list[T] = []
 
+    def expect(self, key: object) -> None:
+        """From now on the word for ``key`` is taken, though nobody waits for it yet."""
+        with self._changed:
+            self._awaited, self._word = key, []
+
     def wait(self, key: object, timeout_s: float, stop: Stop | None = None) -> T | None:
         """The word for ``key``; None once the time is over or ``stop`` is set."""
         end = time.monotonic() + timeout_s
         with self._changed:
-            self._awaited, self._word = key, []
+            if self._awaited != key:
+                self._awaited, self._word = key, []
             try:
                 while not self._word:
                     left = end - time.monotonic()

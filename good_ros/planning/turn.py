@@ -20,7 +20,8 @@ from good_ros.planning import help
 from good_ros.planning.check import CheckedPlan, check
 from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions
-from good_ros.planning.execution import run
+from good_ros.planning.desk import Stop
+from good_ros.planning.execution import PlanOutcome, run
 from good_ros.planning.planner import FailedPlan, Planner
 from good_ros.planning.safety import Safety, load_rules
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
@@ -30,9 +31,9 @@ END_ACTION = "TaskCompleted"
 LONGEST_PAUSE_S = 30.0
 
 OnStatus = Callable[[TaskStatus], None]
-Approve = Callable[[TaskStatus, threading.Event | None], bool | None]
+Approve = Callable[[TaskStatus, Stop | None], bool | None]
 """(the status of the waiting plan, cancel) to the person's yes or no; None where none came."""
-AskPerson = Callable[[str, threading.Event | None], str | None]
+AskPerson = Callable[[str, Stop | None], str | None]
 """(question, cancel) to the person's answer; None where none came in time."""
 
 
@@ -122,6 +123,56 @@ class TurnActor:
         except WorldError as error:
             return log.status(TaskState.FAILED, (), ErrorCode.WORLD_LOST, str(error))
         return self.with_conditions(status, belief)
+
+    def carry_out(
+        self,
+        steps: Sequence[Step],
+        status: TaskStatus,
+        turn: int,
+        *,
+        stop: Stop | None = None,
+        on_step: Callable[[StepResult], None] = lambda result: None,
+        on_status: OnStatus = lambda status: None,
+    ) -> PlanOutcome:
+        """Do steps that somebody asks for as they are: no step is added or left out.
+
+        They are tried on a snapshot and judged by the safety lists first. ``status`` is what
+        those on the way are made from; the results are of ``turn``. Where nothing was done there
+        are none.
+        """
+        problem = self._impossible(steps)
+        if problem is not None:
+            return problem
+        judgement = self.safety.judge_steps(steps, self.world.observe())
+        if judgement.refused:
+            return PlanOutcome((), ErrorCode.PLAN_REFUSED, "; ".join(judgement.refused))
+        if judgement.approval:
+            waiting = replace(
+                status,
+                state=TaskState.WAITING_APPROVAL,
+                plan=tuple(steps),
+                approval_reasons=judgement.approval,
+            )
+            refusal = self._ask_approval(waiting, stop, on_status)
+            if stop is not None and stop.is_set():
+                return PlanOutcome((), ErrorCode.CANCELLED, "the plan was cancelled")
+            if refusal:
+                return PlanOutcome((), ErrorCode.NOT_APPROVED, refusal)
+        on_status(replace(status, state=TaskState.EXECUTING, plan=tuple(steps)))
+        return run(self.world, steps, turn, on_step, stop)
+
+    def _impossible(self, steps: Sequence[Step]) -> PlanOutcome | None:
+        """The first step that cannot be done, with the world's reason; None where all can."""
+        before = self.world.snapshot()
+        try:
+            for step in steps:
+                outcome = self.world.act(step)
+                if not outcome.success:
+                    message = f"'{step.label or step.action}': {outcome.error_msg}"
+                    return PlanOutcome((), outcome.error_code, message)
+        finally:
+            self.world.restore(before)
+        return None
 
     def with_conditions(self, status: TaskStatus, belief: Belief) -> TaskStatus:
         """The status with the likeliest goal's conditions as they are now."""
@@ -261,17 +312,21 @@ class TurnActor:
 
     def _approval(self, steps: tuple[Step, ...], reasons: tuple[str, ...], turn: _Turn) -> str:
         """Why the plan is not approved; empty where it is."""
-        why = "; ".join(reasons)
         status = replace(
             turn.log.status(TaskState.WAITING_APPROVAL, steps), approval_reasons=reasons
         )
         status = self.with_conditions(status, turn.belief)
-        if self.approve is None:
-            return f"nobody can approve it: {why}"
-        turn.log.show(status)
-        answer = self.approve(status, turn.cancel)
+        refusal = self._ask_approval(status, turn.cancel, turn.log.show)
         if turn.cancel is not None and turn.cancel.is_set():
             raise ModelCancelled("the turn was cancelled")
+        return refusal
+
+    def _ask_approval(self, status: TaskStatus, stop: Stop | None, show: OnStatus) -> str:
+        why = "; ".join(status.approval_reasons)
+        if self.approve is None:
+            return f"nobody can approve it: {why}"
+        show(status)
+        answer = self.approve(status, stop)
         if answer is None:
             return f"nobody approved it in time: {why}"
         return "" if answer else f"the person said no: {why}"
