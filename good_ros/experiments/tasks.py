@@ -67,7 +67,12 @@ def run_task(profile: Profile, seed: int, models: Models, max_turns: int = 20) -
     world.reset(profile.scene)
     room = make_world("household")
     human = SimulatedHuman(profile, models.human, room, seed=seed)
-    actor = TurnActor(world, Planner(models.planner, task=profile.task, seed=seed))
+    actor = TurnActor(
+        world,
+        Planner(models.planner, task=profile.task, seed=seed),
+        approve=lambda status, stop: human.would_approve(status.plan, status.history),
+        ask_conditions=True,
+    )
     plans: list[PlanRecord] = []
     actor.on_plan = plans.append
     session = LibrarySession(

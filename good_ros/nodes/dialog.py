@@ -133,7 +133,13 @@ class DialogNode(GoodNode):
         except InputError as error:
             self.get_logger().warning(str(error))
             return
-        if self.aside is not None:
+        if self.flow.phase is Phase.STATUS and conversation.stops(text):
+            # Said while the robot acts: it is not kept for the next turn.
+            self.end_aside()
+            self.flow.end("the person asked to stop")
+            self.publish_transcript()
+            self.say_goodbye()
+        elif self.aside is not None:
             self.flow.hear_aside(message.utterance_id)
             self.end_aside(text)
         elif self.flow.phase is Phase.REPLY:

@@ -155,8 +155,13 @@ class ExecutorNode(GoodNode):
     def on_transcript(self, message: Transcript) -> None:
         if self.order.hear_transcript(transcript_from_msg(message)):
             self.set_up_world()
-        else:
-            self.act()
+            return
+        if message.ended and self.order.is_acting:
+            # The person said stop in the middle of a plan, which is undone.
+            self.worker.cancel_all()
+            self.plans.abandon()
+            self.order.abandon()
+        self.act()
 
     def set_up_world(self) -> None:
         """The world as the session left it, or as at the start for a new one.

@@ -296,6 +296,24 @@ class TestExecutePlan:
             assert last_status(run).history == []
 
 
+def test_stop_in_mid_plan_stops_it_and_undoes_it(make, monkeypatch):
+    gate = Gate(monkeypatch, "pick up Bread")
+    with make() as run:
+        run.wait_asked(1)
+        scene = last_status(run).scene
+        run.probe.say(SAID, "u1")
+        run.wait(gate.reached.is_set, "the first step")
+        run.probe.say("Stop!", "u2")
+        executor = run.stack.nodes["executor"]
+        run.wait(lambda: executor.order.transcript.ended, "the end")
+        gate.opened.set()
+        run.wait_turn(1)
+        status = last_status(run)
+        assert (status.state, status.scene) == (TaskStatus.NO_ACTION, scene)
+        assert not any(r.success for r in status.history)
+        run.wait(lambda: "stop" in run.probe.last("transcript").end_reason, "the reason")
+
+
 VASE = "the vase put on the counter top"
 VASE_SAID = "Put the vase on the counter top"
 
