@@ -49,14 +49,14 @@ class PlanServer:
         self._node = node
         self._owner = owner
         self._second_plan = second_plan
-        self._plans: list[GivenPlan] = []
+        self._plans: dict[bytes, GivenPlan] = {}
         self._server = ActionServer(
             node,
             ExecutePlan,
             "execute_plan",
             execute_callback=self._execute,
             goal_callback=self._on_goal,
-            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+            cancel_callback=self._on_cancel,
         )
 
     def close(self) -> None:
@@ -65,7 +65,7 @@ class PlanServer:
 
     def abandon(self) -> None:
         """Cancel every plan: its session or the node's life has ended."""
-        for plan in list(self._plans):
+        for plan in list(self._plans.values()):
             plan.stop.set()
             self.end(plan, PlanOutcome((), ErrorCode.CANCELLED, "the executor was stopped"))
 
@@ -87,16 +87,24 @@ class PlanServer:
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
+    def _on_cancel(self, goal: Any) -> CancelResponse:
+        if plan := self._plans.get(bytes(goal.goal_id.uuid)):
+            plan.stop.set()
+        return CancelResponse.ACCEPT
+
     async def _execute(self, goal: Any) -> ExecutePlan.Result:
         steps = tuple(step_from_msg(step) for step in goal.request.steps)
         plan = GivenPlan(steps, Future())
-        self._plans.append(plan)
+        key = bytes(goal.goal_id.uuid)
+        self._plans[key] = plan
+        if goal.is_cancel_requested:
+            plan.stop.set()
         watched = Watch(goal, plan)
         self._owner.submit_plan(plan)
         try:
             await until_done(watched)
         finally:
-            self._plans.remove(plan)
+            del self._plans[key]
         outcome: PlanOutcome = plan.done.result()
         if outcome.error_code is ErrorCode.NONE:
             goal.succeed()
@@ -112,7 +120,7 @@ class PlanServer:
 
 
 class Watch:
-    """Passes cancel and feedback on whenever it is asked whether the plan is done."""
+    """Passes feedback on whenever it is asked whether the plan is done."""
 
     def __init__(self, goal: Any, plan: GivenPlan) -> None:
         self._goal = goal
@@ -120,8 +128,6 @@ class Watch:
         self._told = 0
 
     def done(self) -> bool:
-        if self._goal.is_cancel_requested:
-            self._plan.stop.set()
         while self._told < len(self._plan.results):
             result = self._plan.results[self._told]
             feedback = ExecutePlan.Feedback(index=self._told, result=result_to_msg(result))
