@@ -16,7 +16,7 @@ from good_ros.core.errors import (
     WorldError,
 )
 from good_ros.core.plan import ErrorCode, Step, StepResult, TaskState, TaskStatus
-from good_ros.planning import help
+from good_ros.planning import choice
 from good_ros.planning.check import CheckedPlan, check
 from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions
@@ -253,13 +253,13 @@ class TurnActor:
             return steps
         objects = self.world.observe()
         texts = self.planner.texts(turn.belief, turn.transcript)
-        question = help.which(steps, texts, objects)
+        question = choice.which(steps, texts, objects)
         if question is None:
             return steps
         turn.asked = True
         answer = self.ask_person(question.text, turn.cancel)
-        meant = help.choose(question, answer, objects) if answer else None
-        return help.with_choice(self.world, steps, question, meant) if meant else steps
+        meant = choice.choose(question, answer, objects) if answer else None
+        return choice.with_choice(self.world, steps, question, meant) if meant else steps
 
     def _try(self, steps: tuple[Step, ...], turn: _Turn) -> TaskStatus:
         """Check a plan on a snapshot, ask where it has to be asked, then carry it out; FAILED

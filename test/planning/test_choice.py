@@ -7,7 +7,7 @@ from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.goals import Goal, unspecified_goal
 from good_ros.core.plan import TaskState
 from good_ros.language.scripted import ScriptedGenerator
-from good_ros.planning import help
+from good_ros.planning import choice
 from good_ros.planning.planner import Planner
 from good_ros.planning.turn import TurnActor
 from good_ros.worlds.household.world import HouseholdWorld
@@ -42,17 +42,19 @@ class TestWhich:
     )
     def test_it_is_asked_only_where_one_is_meant_and_not_which(self, kitchen, said, asks):
         plan = steps(kitchen, "pick up Vase_1")
-        question = help.which(plan, [said], kitchen.observe())
+        question = choice.which(plan, [said], kitchen.observe())
         assert (question is not None) is asks
         if question:
             assert question.text.startswith("Which Vase do you mean: Vase_1 (at ")
 
     def test_what_there_is_one_of_is_not_asked_about(self, kitchen):
-        assert help.which(steps(kitchen, "pick up Bread"), ["the bread"], kitchen.observe()) is None
+        assert (
+            choice.which(steps(kitchen, "pick up Bread"), ["the bread"], kitchen.observe()) is None
+        )
 
     def test_a_plan_for_all_of_them_is_not_asked_about(self, kitchen):
         plan = steps(kitchen, "pick up Vase_1", "pick up Vase_2")
-        assert help.which(plan, ["the vase"], kitchen.observe()) is None
+        assert choice.which(plan, ["the vase"], kitchen.observe()) is None
 
     @pytest.mark.parametrize(
         ("answer", "name"),
@@ -66,8 +68,8 @@ class TestWhich:
         ],
     )
     def test_the_answer_picks_one_or_none(self, kitchen, answer, name):
-        question = help.which(steps(kitchen, "pick up Vase_1"), ["the vase"], kitchen.observe())
-        chosen = help.choose(question, answer, kitchen.observe())
+        question = choice.which(steps(kitchen, "pick up Vase_1"), ["the vase"], kitchen.observe())
+        chosen = choice.choose(question, answer, kitchen.observe())
         assert (chosen.name if chosen else None) == name
 
 
