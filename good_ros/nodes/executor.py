@@ -1,7 +1,7 @@
 """The executor node: acts once on each settled belief, and reports (GOOD, III-E).
 
 It also serves ``execute_plan`` and ``approve_plan``. Every plan is carried out by the worker, so
-that there is one at a time; ``history`` is touched by the worker's jobs alone.
+that there is one at a time; ``history`` and ``done_turn`` are touched by the worker's jobs alone.
 """
 
 from __future__ import annotations
@@ -126,8 +126,10 @@ class ExecutorNode(GoodNode):
         )
         self.order = ExecutorOrder()
         self.history: tuple[StepResult, ...] = ()
+        self.done_turn = 0
         self.session_id = ""
         self.last = Status("", 0, TaskState.IDLE)
+        self.ended: Status | None = None
         self.model_problem = ""
         self.world_problem = ""
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
@@ -170,7 +172,7 @@ class ExecutorNode(GoodNode):
         """
         assert self.order.transcript is not None
         session_id = self.order.transcript.session_id
-        history = self.order.history
+        history, done_turn = self.order.history, self.order.acted_turn
         self.worker.cancel_all()
         self.plans.abandon()
 
@@ -182,7 +184,7 @@ class ExecutorNode(GoodNode):
             self.world.reset(self.values.scene, self.values.world_seed)
             self.history = ()
             replay(self.world, history)
-            self.history = history
+            self.history, self.done_turn = history, done_turn
             self.world_problem = ""
             return self.world.describe()
 
@@ -230,7 +232,7 @@ class ExecutorNode(GoodNode):
                     cancel=cancel,
                     on_status=lambda status: self.show(status, cancel),
                 )
-            self.history = status.history
+            self.history, self.done_turn = status.history, turn
             return self.with_scene(status)
 
         def then(status: Status | None, error: BaseException | None) -> None:
@@ -289,8 +291,7 @@ class ExecutorNode(GoodNode):
         return self.order.is_acting
 
     def submit_plan(self, plan: GivenPlan) -> None:
-        session_id, turn = self.order.turn_for_given_steps()
-        last_turn = self.order.last_turn
+        session_id = self.order.transcript.session_id if self.order.transcript else ""
 
         def job(cancel: threading.Event) -> PlanOutcome:
             stop = AnyStop(cancel, plan.stop)
@@ -298,8 +299,10 @@ class ExecutorNode(GoodNode):
                 return PlanOutcome((), ErrorCode.CANCELLED, "the plan was cancelled")
             if self.world_problem:
                 return PlanOutcome((), ErrorCode.WORLD_LOST, self.world_problem)
-            past = self.history
-            # A turn that has no utterance yet is not dialog's to hear of.
+            past, last_turn = self.history, self.order.last_turn
+            # Between two turns the steps belong to the next one, whose report tells dialog of
+            # them; until it has an utterance, no status of it is dialog's to hear.
+            turn = last_turn if last_turn > self.done_turn else last_turn + 1
             status = Status(session_id, last_turn, TaskState.EXECUTING, history=past)
 
             def on_step(result: StepResult) -> None:
@@ -324,13 +327,8 @@ class ExecutorNode(GoodNode):
                 outcome = PlanOutcome((), ErrorCode.WORLD_LOST, str(error))
             self.order.history = self.history
             self.publish(
-                Status(
-                    session_id,
-                    self.order.last_turn,
-                    # A turn that is not reported on yet is not ended by it.
-                    TaskState.IDLE,
-                    outcome.error_code,
-                    outcome.error_msg,
+                replace(
+                    self.standing_status(session_id),
                     history=self.history,
                     scene=self.world.describe(),
                 )
@@ -339,12 +337,21 @@ class ExecutorNode(GoodNode):
 
         self.worker.submit(job, then)
 
+    def standing_status(self, session_id: str) -> Status:
+        """What the last turn came to, again, since dialog may have missed it under the statuses
+        of given plans; IDLE where that turn is not reported on yet."""
+        ended = self.ended
+        if ended and (ended.session_id, ended.turn) == (session_id, self.order.last_turn):
+            return ended
+        return Status(session_id, self.order.last_turn, TaskState.IDLE)
+
     def with_scene(self, status: Status) -> Status:
         return replace(status, scene=self.world.describe())
 
     def publish(self, status: Status) -> None:
         self.last = status
         if status.state.ends_turn:
+            self.ended = status
             # The model may be down while the turn as such ends well.
             down = status.error_code >= ErrorCode.MODEL_UNAVAILABLE
             self.model_problem = status.error_msg if down else ""

@@ -89,14 +89,10 @@ class ExecutorOrder:
         """The last turn of the session's transcript; 0 before the first."""
         return self.transcript.turn if self.transcript else 0
 
-    def turn_for_given_steps(self) -> tuple[str, int]:
-        """Session and turn that steps belong to which are asked for beside the turns.
-
-        Between two turns they belong to the next one, so that its report tells dialog of them.
-        """
-        session_id = self.transcript.session_id if self.transcript else ""
-        is_pending = self._acting or self.last_turn > self._acted_turn
-        return session_id, self.last_turn + (not is_pending)
+    @property
+    def acted_turn(self) -> int:
+        """The last turn that was, or is being, acted on."""
+        return self._acted_turn
 
     def resumed_status(self) -> TaskStatus | None:
         """The status of the last turn that was already reported on, for a late joiner."""

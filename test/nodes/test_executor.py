@@ -313,6 +313,26 @@ class TestExecutePlan:
                 done = [r.step.label for r in last_status(run).history]
                 assert done == [*PLAN, "pick up Tomato", "put Tomato in Fridge"]
 
+    def test_a_plan_that_waited_for_a_turn_is_counted_with_the_next(self, make, monkeypatch):
+        gate = Gate(monkeypatch, "put Bread in Fridge")
+        script = bread_script()
+        script["executor"].append(json.dumps(["task completed"]))
+        tomato = ("pick up Tomato", "put Tomato in Fridge")
+        with make(script, bread_scores(SAID, "Fine")) as run:
+            run.wait_asked(1)
+            client = Client(run)
+            run.probe.say(SAID, "u1")
+            run.wait(gate.reached.is_set, "the turn's plan")
+            goal = client.send(*tomato)
+            gate.opened.set()
+            assert client.result(goal).result.error_code == ErrorCode.NONE
+            run.turn(2, "Fine")
+            run.wait_asked(3)
+            actions = [
+                [r.step.label for r in t.actions] for t in run.probe.last("transcript").turns
+            ]
+            assert actions == [list(PLAN), list(tomato)]
+
     def test_a_goal_without_steps_is_refused(self, make):
         with make() as run:
             run.wait_asked(1)
