@@ -52,6 +52,9 @@ def _run(options: argparse.Namespace) -> int:
             flush=True,
         )
 
+    def tell_turn(profile: str, seed: int, turn: int) -> None:
+        print(f"  {profile}, seed {seed}: turn {turn}", file=sys.stderr, flush=True)
+
     results = run_tasks(
         choose_profiles(options.profiles),
         range(options.seeds),
@@ -60,6 +63,7 @@ def _run(options: argparse.Namespace) -> int:
         limit=options.limit,
         progress=path,
         on_result=tell,
+        on_turn=tell_turn,
     )
     measures = summary(results)
     if options.json:

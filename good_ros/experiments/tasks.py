@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,15 @@ def choose_profiles(names: Sequence[str]) -> list[Profile]:
     return list({profile.name: profile for profile in chosen}.values())
 
 
-def run_task(profile: Profile, seed: int, models: Models, max_turns: int = 20) -> TaskResult:
-    """One session with a simulated human of ``profile``. Raises ModelError."""
+def run_task(
+    profile: Profile,
+    seed: int,
+    models: Models,
+    max_turns: int = 20,
+    on_turn: Callable[[int], None] = lambda turn: None,
+) -> TaskResult:
+    """One session with a simulated human of ``profile``; ``on_turn`` is told the turns that are
+    over. Raises ModelError."""
     world = make_world("household")
     world.reset(profile.scene)
     room = make_world("household")
@@ -83,6 +91,7 @@ def run_task(profile: Profile, seed: int, models: Models, max_turns: int = 20) -
         task=profile.task,
         seed=seed,
         max_turns=max_turns,
+        on_turn=on_turn,
     )
     ended = session.run()
     executed = [plan for plan in plans if plan.executed]
@@ -114,12 +123,13 @@ def run_tasks(
     limit: int = 0,
     progress: Path | None = None,
     on_result: Callable[[TaskResult, int, int], None] = lambda result, done, total: None,
+    on_turn: Callable[[str, int, int], None] = lambda profile, seed, turn: None,
 ) -> list[TaskResult]:
     """Every profile with every seed, at most ``limit`` of them where it is not 0.
 
     Results are appended to ``progress`` as they come, and those that stand there already are
     not computed again; ``models`` is called only where a session has to be run. ``on_result``
-    is told each result with how many of how many there are.
+    is told each result with how many of how many there are, ``on_turn`` each turn that is over.
     """
     pairs = [(profile, seed) for seed in seeds for profile in profiles]
     pairs = pairs[:limit] if limit else pairs
@@ -130,7 +140,9 @@ def run_tasks(
         result = known.get((profile.name, seed))
         if result is None:
             loaded = loaded or models()
-            result = run_task(profile, seed, loaded, max_turns)
+            result = run_task(
+                profile, seed, loaded, max_turns, partial(on_turn, profile.name, seed)
+            )
             if progress:
                 with progress.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(result)) + "\n")

@@ -78,7 +78,15 @@ def test_where_the_room_is_not_as_wanted_the_session_has_failed():
 
 def test_results_are_kept_and_a_second_run_computes_only_what_is_missing(tmp_path):
     path = tmp_path / "progress.jsonl"
-    first = run_tasks([PROFILE], [0], lambda: models('["put Bread in Fridge"]'), progress=path)
+    turns = []
+    first = run_tasks(
+        [PROFILE],
+        [0],
+        lambda: models('["put Bread in Fridge"]'),
+        progress=path,
+        on_turn=lambda *turn: turns.append(turn),
+    )
+    assert turns == [("bread", 0, 1)]
     with path.open("a") as file:
         file.write('{"profile": "bread", "se')
 
