@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from good_ros.core.plan import Step
-from good_ros.worlds.base import World
+from good_ros.worlds.base import ObjectView, World
 
 PICKUP, PUT = "PickupObject", "PutObject"
 
@@ -19,6 +19,8 @@ class CheckedPlan:
     steps: tuple[Step, ...]
     repairs: tuple[str, ...] = ()
     problem: str = ""
+    after: tuple[ObjectView, ...] = ()
+    """All objects after the steps; empty where there is a problem."""
     implied: int = 0
     """How many of ``repairs`` are pick-ups, which the planner is told to leave out."""
 
@@ -64,9 +66,10 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
                     tuple(kept), tuple(repairs), f"'{step.label}': {outcome.error_msg}"
                 )
             kept.append(step)
+        after = tuple(world.observe())
     finally:
         world.restore(before)
-    return CheckedPlan(tuple(kept), tuple(repairs), implied=implied)
+    return CheckedPlan(tuple(kept), tuple(repairs), after=after, implied=implied)
 
 
 def _holds_already(world: World, step: Step) -> bool:

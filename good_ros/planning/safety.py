@@ -18,9 +18,9 @@ from good_ros.core.errors import InputError
 from good_ros.core.plan import Step
 from good_ros.core.resources import config_folder
 from good_ros.planning.conditions import Conditions
-from good_ros.planning.trial import Trial, try_out
+from good_ros.planning.trial import Trial, Trials
 from good_ros.planning.usefulness import is_true
-from good_ros.worlds.base import ObjectView, World
+from good_ros.worlds.base import ObjectView
 from good_ros.worlds.predicates import Predicate, explain
 
 LISTS = ("allowed", "needs_approval", "refused")
@@ -90,16 +90,16 @@ class Safety:
         return Judgement(tuple(refused), tuple(approval))
 
     def judge(
-        self, world: World, steps: Sequence[Step], belief: Belief, conditions: Conditions
+        self, trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
     ) -> Judgement:
         """By the lists, and by how sure the belief is that the plan is wanted."""
-        by_lists = self.judge_steps(steps, world.observe())
+        by_lists = self.judge_steps(steps, trials.of(()).before)
         return Judgement(
-            by_lists.refused, by_lists.approval + self._doubts(world, steps, belief, conditions)
+            by_lists.refused, by_lists.approval + self._doubts(trials, steps, belief, conditions)
         )
 
     def _doubts(
-        self, world: World, steps: Sequence[Step], belief: Belief, conditions: Conditions
+        self, trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
     ) -> tuple[str, ...]:
         goals = [h for h in belief.hypotheses if not h.goal.is_unspecified]
         doubts = []
@@ -108,7 +108,7 @@ class Safety:
             doubts.append(
                 f"no goal is likely enough: {likely} likely, under {self.rules.approval_below:.0%}"
             )
-        trial = try_out(world, steps)
+        trial = trials.of(steps)
         if goals and (lost := _lost(conditions.of(goals[0].goal), trial)):
             doubts.append(f"it undoes what the likeliest goal wants: {', '.join(lost)}")
         if len(goals) > 1 and goals[1].probability >= self.rules.runner_up_from:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from good_ros.core.plan import Step
+from good_ros.planning.check import CheckedPlan, check
 from good_ros.worlds.base import ObjectView, World
 
 ASPECTS = ("open", "toggled", "broken", "sliced", "cooked", "dirty", "liquid")
@@ -38,17 +39,43 @@ def _place(item: ObjectView) -> tuple[object, ...]:
     return (item.inside[:1], bool(item.state.get("held")))
 
 
-def try_out(world: World, steps: Iterable[Step]) -> Trial:
+class Trials:
+    """Trials from the world's present state, each plan tried once: in a world that cannot go
+    back at once, such as a game engine, a trial takes seconds."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._known: dict[tuple[Step, ...], Trial] = {}
+
+    def of(self, steps: Sequence[Step]) -> Trial:
+        """What would be so after the steps, up to the first that fails."""
+        key = tuple(steps)
+        if key not in self._known:
+            self._known[key] = try_out(self.world, key)
+        return self._known[key]
+
+    def check(self, steps: Sequence[Step]) -> CheckedPlan:
+        """``planning.check.check``, whose own trial is remembered."""
+        checked = check(self.world, tuple(steps))
+        if not checked.problem:
+            before = self.of(()).before
+            self._known[checked.steps] = Trial(before, checked.after, len(checked.steps))
+        return checked
+
+
+def try_out(world: World, steps: Sequence[Step]) -> Trial:
     """Do the steps up to the first that fails, look, and leave the world as it was."""
+    before = tuple(world.observe())
+    if not steps:
+        return Trial(before, before, 0)
     snapshot = world.snapshot()
-    before: Sequence[ObjectView] = world.observe()
     done = 0
     try:
         for step in steps:
             if not world.act(step).success:
                 break
             done += 1
-        after = world.observe()
+        after = tuple(world.observe())
     finally:
         world.restore(snapshot)
-    return Trial(tuple(before), tuple(after), done)
+    return Trial(before, after, done)

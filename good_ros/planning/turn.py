@@ -17,13 +17,14 @@ from good_ros.core.errors import (
 )
 from good_ros.core.plan import ErrorCode, Step, StepResult, TaskState, TaskStatus
 from good_ros.planning import choice
-from good_ros.planning.check import CheckedPlan, check
+from good_ros.planning.check import CheckedPlan
 from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import Stop
 from good_ros.planning.execution import PlanOutcome, run
 from good_ros.planning.planner import FailedPlan, Planner
 from good_ros.planning.safety import Safety, load_rules
+from good_ros.planning.trial import Trials
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
 
@@ -265,10 +266,11 @@ class TurnActor:
         """Check a plan on a snapshot, ask where it has to be asked, then carry it out; FAILED
         where one of these does not work."""
         log, belief = turn.log, turn.belief
-        checked = check(self.world, steps)
+        trials = Trials(self.world)
+        checked = trials.check(steps)
         if checked.problem:
             return log.status(TaskState.FAILED, steps, ErrorCode.NO_PLAN, checked.problem)
-        checked = self._better(checked, turn)
+        checked = self._better(checked, trials, turn)
         if not checked.steps:
             # Whatever was planned holds already. The end action alone is the model's word for
             # 'completed', which the person has not given: the dialog goes on.
@@ -276,13 +278,13 @@ class TurnActor:
         if checked.steps in turn.tried:
             return self._repeated(checked.steps, turn)
         turn.tried.append(checked.steps)
-        judgement = self.safety.judge(self.world, checked.steps, belief, self.conditions)
+        judgement = self.safety.judge(trials, checked.steps, belief, self.conditions)
         record = PlanRecord(
             log.turn,
             checked.steps,
             executed=False,
             repaired=turn.again or len(checked.repairs) > checked.implied,
-            usefulness=expected_usefulness(self.world, checked.steps, belief, self.conditions),
+            usefulness=expected_usefulness(trials, checked.steps, belief, self.conditions),
         )
         refusal = "; ".join(judgement.refused)
         code = ErrorCode.PLAN_REFUSED
@@ -300,15 +302,15 @@ class TurnActor:
             return log.status(TaskState.SUCCEEDED, checked.steps)
         return log.status(TaskState.FAILED, checked.steps, outcome.error_code, outcome.error_msg)
 
-    def _better(self, checked: CheckedPlan, turn: _Turn) -> CheckedPlan:
+    def _better(self, checked: CheckedPlan, trials: Trials, turn: _Turn) -> CheckedPlan:
         """The plan, or with what it lacks for the likeliest goal where that is more useful."""
         if holds_back(turn.utterance):
             return checked
         goal = turn.belief.top.goal
-        more = completed(self.world, checked, goal, self.conditions, self.planner.max_steps)
+        more = completed(trials, checked, goal, self.conditions, self.planner.max_steps)
         if more is None or more.steps in turn.tried:
             return checked
-        return prefer(self.world, (checked, more), turn.belief, self.conditions)
+        return prefer(trials, (checked, more), turn.belief, self.conditions)
 
     def _approval(self, steps: tuple[Step, ...], reasons: tuple[str, ...], turn: _Turn) -> str:
         """Why the plan is not approved; empty where it is."""

@@ -13,9 +13,9 @@ from good_ros.core.belief import Belief
 from good_ros.core.errors import InputError
 from good_ros.core.goals import Goal
 from good_ros.core.plan import Step
-from good_ros.planning.check import CheckedPlan, check
+from good_ros.planning.check import CheckedPlan
 from good_ros.planning.conditions import Conditions
-from good_ros.planning.trial import try_out
+from good_ros.planning.trial import Trials
 from good_ros.worlds.base import ObjectView, World
 from good_ros.worlds.predicates import Predicate, holds
 
@@ -24,7 +24,7 @@ MAX_ADDED = 4
 
 
 def expected_usefulness(
-    world: World, steps: Sequence[Step], belief: Belief, conditions: Conditions
+    trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
 ) -> float | None:
     """From 0 to 1; None where no goal's conditions are stated. The world is left as it is."""
     stated = [
@@ -32,7 +32,7 @@ def expected_usefulness(
     ]
     if not stated:
         return None
-    objects = try_out(world, steps).after
+    objects = trials.of(steps).after
     return sum(
         probability * sum(is_true(p, objects) for p in wanted) / len(wanted)
         for probability, wanted in stated
@@ -40,7 +40,7 @@ def expected_usefulness(
 
 
 def prefer(
-    world: World, plans: Iterable[CheckedPlan], belief: Belief, conditions: Conditions
+    trials: Trials, plans: Iterable[CheckedPlan], belief: Belief, conditions: Conditions
 ) -> CheckedPlan:
     """The plan of the highest expected usefulness; of equal ones the shortest, then the first.
 
@@ -49,7 +49,7 @@ def prefer(
     candidates = list(plans)
     if len(candidates) == 1:
         return candidates[0]
-    values = [expected_usefulness(world, plan.steps, belief, conditions) for plan in candidates]
+    values = [expected_usefulness(trials, plan.steps, belief, conditions) for plan in candidates]
     if None in values:
         return candidates[0]
 
@@ -62,29 +62,30 @@ def prefer(
 
 
 def completed(
-    world: World, plan: CheckedPlan, goal: Goal, conditions: Conditions, max_steps: int
+    trials: Trials, plan: CheckedPlan, goal: Goal, conditions: Conditions, max_steps: int
 ) -> CheckedPlan | None:
     """The plan with the steps that it lacks for the goal's conditions; None where it lacks
     none, or they cannot be done after it."""
-    missing = lacking(world, plan.steps, conditions.of(goal))
+    missing = lacking(trials, plan.steps, conditions.of(goal))
     room = min(MAX_ADDED, max_steps - len(plan.steps))
     if plan.problem or not missing or len(missing) > room:
         return None
-    checked = check(world, (*plan.steps, *missing))
+    checked = trials.check((*plan.steps, *missing))
     if checked.problem:
         return None
     notes = tuple(f"added '{s.label}', which the likeliest goal asks for" for s in missing)
     return CheckedPlan(
         checked.steps,
         (*plan.repairs, *notes, *checked.repairs),
+        after=checked.after,
         implied=plan.implied + checked.implied,
     )
 
 
-def lacking(world: World, steps: Sequence[Step], wanted: Sequence[Predicate]) -> tuple[Step, ...]:
+def lacking(trials: Trials, steps: Sequence[Step], wanted: Sequence[Predicate]) -> tuple[Step, ...]:
     """A possible step for each condition that is not true after ``steps``, where there is one
     that brings it about; only puts, doors and switches."""
-    after = try_out(world, steps).after
+    after = trials.of(steps).after
     found: list[Step] = []
     for predicate in wanted:
         if is_true(predicate, after):
@@ -93,7 +94,7 @@ def lacking(world: World, steps: Sequence[Step], wanted: Sequence[Predicate]) ->
             candidates = [o for o in after if name.removeprefix("each ") in (o.name, o.type)]
             if not name.startswith("each "):
                 candidates = candidates[:1]
-            chosen = [s for o in candidates if (s := _step(world, kind, o, place, after))]
+            chosen = [s for o in candidates if (s := _step(trials.world, kind, o, place, after))]
             if chosen:
                 found += chosen
                 break

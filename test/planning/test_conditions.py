@@ -11,7 +11,7 @@ from good_ros.language.scripted import ScriptedGenerator
 from good_ros.planning.check import CheckedPlan, check
 from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions, read
-from good_ros.planning.trial import try_out
+from good_ros.planning.trial import Trials, try_out
 from good_ros.planning.usefulness import completed, expected_usefulness, lacking, prefer
 from good_ros.worlds.household.world import HouseholdWorld
 
@@ -123,7 +123,7 @@ class TestUsefulness:
         conditions = Conditions()
         conditions.learn(made, kitchen.observe())
         plan = check(kitchen, steps(kitchen, *labels))
-        return expected_usefulness(kitchen, plan.steps, made, conditions)
+        return expected_usefulness(Trials(kitchen), plan.steps, made, conditions)
 
     def test_it_is_the_expected_share_of_conditions(self, kitchen):
         made = belief(
@@ -148,20 +148,20 @@ class TestUsefulness:
         both = check(kitchen, steps(kitchen, "put Bread in Fridge", "put Tomato in Fridge"))
         longer = check(kitchen, steps(kitchen, "put Bread in Fridge", "open Cabinet_1"))
         broken = CheckedPlan(both.steps, problem="it cannot be done")
-        assert prefer(kitchen, (one, both), made, conditions) is both
-        assert prefer(kitchen, (longer, one), made, conditions) is one
-        assert prefer(kitchen, (broken, one), made, conditions) is one
+        assert prefer(Trials(kitchen), (one, both), made, conditions) is both
+        assert prefer(Trials(kitchen), (longer, one), made, conditions) is one
+        assert prefer(Trials(kitchen), (broken, one), made, conditions) is one
 
     def test_what_a_plan_lacks_for_the_likeliest_goal_is_added(self, kitchen):
         made = belief(("the bread and the tomato put in the fridge", 0.9))
         conditions = Conditions()
         conditions.learn(made, kitchen.observe())
         plan = check(kitchen, steps(kitchen, "put Bread in Fridge"))
-        more = completed(kitchen, plan, made.top.goal, conditions, 12)
+        more = completed(Trials(kitchen), plan, made.top.goal, conditions, 12)
         assert more is not None
         assert more.steps[-1].label == "put Tomato in Fridge"
-        assert completed(kitchen, more, made.top.goal, conditions, 12) is None
-        assert completed(kitchen, plan, made.top.goal, conditions, len(plan.steps)) is None
+        assert completed(Trials(kitchen), more, made.top.goal, conditions, 12) is None
+        assert completed(Trials(kitchen), plan, made.top.goal, conditions, len(plan.steps)) is None
 
     @pytest.mark.parametrize(
         ("predicate", "labels"),
@@ -178,11 +178,23 @@ class TestUsefulness:
         ],
     )
     def test_the_step_that_brings_a_condition_about(self, kitchen, predicate, labels):
-        found = [s.label for s in lacking(kitchen, (), [predicate])]
+        found = [s.label for s in lacking(Trials(kitchen), (), [predicate])]
         if "each" in str(predicate):
             assert {label.split()[1] for label in found} <= {"Vase_1", "Vase_2"}
         else:
             assert found == labels
+
+    def test_a_plan_is_tried_once(self, kitchen, monkeypatch):
+        done = []
+        act = kitchen.act
+        monkeypatch.setattr(kitchen, "act", lambda step: done.append(step) or act(step))
+        trials = Trials(kitchen)
+        checked = trials.check(steps(kitchen, "put Bread in Fridge"))
+        for _ in range(2):
+            trial = trials.of(checked.steps)
+        assert done == list(checked.steps)
+        assert trial == try_out(kitchen, checked.steps)
+        assert trials.of(()).before == trials.of(()).after == trial.before
 
     def test_a_trial_says_what_changed(self, kitchen):
         plan = steps(kitchen, "open Fridge", "pick up Bread", "pick up Apple")

@@ -19,6 +19,7 @@ from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import AnyStop, Desk
 from good_ros.planning.planner import Planner
 from good_ros.planning.safety import Safety, SafetyRule, SafetyRules, load_rules
+from good_ros.planning.trial import Trials
 from good_ros.planning.turn import TurnActor
 from good_ros.worlds.base import ObjectView
 from good_ros.worlds.household.world import HouseholdWorld
@@ -134,7 +135,11 @@ class TestBelief:
     def judge(self, world, made, *labels):
         conditions = Conditions()
         conditions.learn(made, world.observe())
-        return Safety(load_rules()).judge(world, steps(world, *labels), made, conditions).approval
+        return (
+            Safety(load_rules())
+            .judge(Trials(world), steps(world, *labels), made, conditions)
+            .approval
+        )
 
     PLAN = ("pick up Bread", "put Bread in Fridge")
 
