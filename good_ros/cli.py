@@ -17,6 +17,7 @@ from good_ros.commands import (
     bench_world,
     eval_belief,
     sessions,
+    tasks,
     worlds,
 )
 from good_ros.core.errors import GoodError
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+    tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
     parts = bench.add_subparsers(required=True, metavar="WHAT")

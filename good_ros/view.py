@@ -50,6 +50,15 @@ def step_line(result: StepResult) -> Text:
     )
 
 
+def waiting_lines(status: TaskStatus) -> RenderableType:
+    """A plan that waits for approval, and why."""
+    steps = "; ".join(step.label for step in status.plan)
+    lines = [Text.assemble(("  ? ", "yellow"), f"May I: {steps}")]
+    lines += [Text(f"    because {reason}", style="dim") for reason in status.approval_reasons]
+    lines.append(Text("    yes or no", style="dim"))
+    return Group(*lines)
+
+
 def status_lines(status: TaskStatus) -> RenderableType:
     """What the executor did in the status' turn."""
     lines: list[RenderableType] = [
@@ -60,8 +69,9 @@ def status_lines(status: TaskStatus) -> RenderableType:
         TaskState.SUCCEEDED: "done what was planned",
         TaskState.FAILED: f"failed ({status.error_code.name}): {status.error_msg}",
         TaskState.DONE: "the task is completed",
-        TaskState.WAITING_APPROVAL: "waits for approval",
     }
+    for words_of, is_true in status.conditions:
+        lines.append(Text(f"  {'☑' if is_true else '☐'} {words_of}", style="dim"))
     if status.state in words:
         style = "red" if status.state is TaskState.FAILED else "bold"
         lines.append(Text(f"  → {words[status.state]}", style=style))

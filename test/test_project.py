@@ -49,7 +49,7 @@ ORDER = {
     "language": {"core"},
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
-    "experiments": {"core", "worlds"},
+    "experiments": {"core", "inference", "language", "planning", "turns", "worlds"},
     "monitor": {"core", "recording", "view"},
 }
 

@@ -28,6 +28,7 @@ class ErrorCode(IntEnum):
     PLAN_REFUSED = 22
     CANCELLED = 23
     REPEATED_PLAN = 24
+    NOT_APPROVED = 25
     # Failures of a language model.
     MODEL_UNAVAILABLE = 40
     MODEL_TIMEOUT = 41
@@ -92,3 +93,7 @@ class TaskStatus:
     history: tuple[StepResult, ...] = ()
     scene: str = ""
     """What the world looks like now, in plain words."""
+    approval_reasons: tuple[str, ...] = ()
+    """Why the plan waits for approval; empty in every other state."""
+    conditions: tuple[tuple[str, bool], ...] = ()
+    """By what the likeliest goal is judged fulfilled, in words, and whether it is true now."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Sequence
 
 from good_ros.core.dialog import Transcript
 from good_ros.core.errors import InputError
+from good_ros.core.plan import StepResult
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Sampling
 from good_ros.language.wording import control_character, plain
@@ -15,6 +17,7 @@ from good_ros.language.wording import control_character, plain
 MAX_UTTERANCE_CHARS = 1000
 MAX_QUESTION_TOKENS = 40
 MAX_ANSWER_TOKENS = 48
+EFFECTS_SHOWN = 6
 SECOND_TRY_TEMPERATURE = 0.8
 ANOTHER_QUESTION = "What else should I know?"
 
@@ -92,6 +95,12 @@ def answer(
     text = re.sub(r"^(human|person|me)\s*:\s*", "", reply.text.strip(), flags=re.IGNORECASE)
     text = text.strip().strip('"').strip()
     return text or "I am not sure."
+
+
+def status_text(history: Sequence[StepResult]) -> str:
+    """What was done so far, for prompts: the last effects, or that nothing was done."""
+    effects = [r.effect for r in history if r.success and r.effect]
+    return "; ".join(effects[-EFFECTS_SHOWN:]) if effects else "nothing has been done yet"
 
 
 def check_utterance(text: str) -> str:

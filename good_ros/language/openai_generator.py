@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,13 +21,24 @@ class OpenAIGenerator:
     """Asks a server's chat end point.
 
     A schema of another type than object is asked for as the one member of an object, which is
-    taken off again: OpenAI's own server answers 400 to any other. Raises ModelError at
-    construction as ``OpenAIServer`` does.
+    taken off again: OpenAI's own server answers 400 to any other. A server that refuses every
+    schema is asked without one from then on. Raises ModelError at construction as
+    ``OpenAIServer`` does.
     """
 
     def __init__(self, base_url: str, served_model: str = "") -> None:
         self.server = OpenAIServer(base_url, served_model)
         self.model_name = self.server.model_name
+        self._constrains = True
+
+    @property
+    def on_trouble(self) -> Callable[[str], None]:
+        """As ``OpenAIServer.on_trouble``."""
+        return self.server.on_trouble
+
+    @on_trouble.setter
+    def on_trouble(self, tell: Callable[[str], None]) -> None:
+        self.server.on_trouble = tell
 
     def close(self) -> None:
         self.server.close()
@@ -55,23 +66,36 @@ class OpenAIGenerator:
         }
         if sampling.stop:
             request["stop"] = list(sampling.stop)
-        wrapped = json_schema is not None and json_schema.get("type") != "object"
-        if json_schema is not None:
+        constrained = json_schema is not None and self._constrains
+        wrapped = constrained and json_schema is not None and json_schema.get("type") != "object"
+        if json_schema is not None and constrained:
             schema = _in_object(json_schema) if wrapped else dict(json_schema)
             request["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": WRAP, "schema": schema, "strict": True},
             }
+        end = began + (DEFAULT_DEADLINE_S if deadline_s is None else deadline_s)
         try:
-            answer = self.server.ask(
+            answer = self._ask(request, end, cancel)
+        except ModelError as error:
+            if not (constrained and self.server.refuses_schemas(error.__cause__)):
+                raise
+            # The caller checks the reply anyway, and asks for it again where it must.
+            self._constrains = wrapped = False
+            del request["response_format"]
+            answer = self._ask(request, end, cancel)
+        reply = self._reply(answer, time.monotonic() - began)
+        return replace(reply, text=_out_of_object(reply.text)) if wrapped else reply
+
+    def _ask(self, request: Mapping[str, Any], end: float, cancel: threading.Event | None) -> Any:
+        try:
+            return self.server.ask(
                 lambda client: client.chat.completions.create(**request),
-                DEFAULT_DEADLINE_S if deadline_s is None else deadline_s,
+                end - time.monotonic(),
                 cancel,
             )
         except UNREADABLE as error:
             raise self._not_a_chat(self.server.reason(error)) from error
-        reply = self._reply(answer, time.monotonic() - began)
-        return replace(reply, text=_out_of_object(reply.text)) if wrapped else reply
 
     def _reply(self, answer: Any, seconds: float) -> Reply:
         # The openai package builds its objects unchecked, so any part may be missing.

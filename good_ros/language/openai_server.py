@@ -37,6 +37,9 @@ class OpenAIServer:
             ) from error
         self.openai = openai
         self.base_url = base_url
+        self.on_trouble: Callable[[str], None] = lambda reason: None
+        """Told why a call is being made again, from the thread that makes it; and '' once one
+        has been answered after that."""
         self.client = openai.OpenAI(
             base_url=base_url,
             # A key read from a file often ends in a newline, which no header may hold.
@@ -68,14 +71,18 @@ class OpenAIServer:
         """
         end = time.monotonic() + deadline_s
         wait = FIRST_WAIT_S
+        in_trouble = False
         while True:
             left = max(end - time.monotonic(), POLL_S)
             client = self.client.with_options(timeout=left)
             try:
-                return self._wait_for(lambda client=client: call(client), end, cancel)  # type: ignore[misc]
+                answer = self._wait_for(lambda client=client: call(client), end, cancel)  # type: ignore[misc]
+                break
             except self.openai.OpenAIError as error:
                 if not self._may_pass(error):
                     raise ModelError(f"{self.base_url}: {self.reason(error)}") from error
+                in_trouble = True
+                self.on_trouble(f"{self.base_url}: {self.reason(error)}")
                 # Random pauses keep many robots from asking again all at once.
                 pause = wait * random.uniform(0.5, 1.0)
                 if time.monotonic() + pause >= end:
@@ -83,6 +90,9 @@ class OpenAIServer:
                 if (cancel or threading.Event()).wait(pause):
                     raise ModelCancelled("the model call was cancelled") from error
                 wait = min(2 * wait, LONGEST_WAIT_S)
+        if in_trouble:
+            self.on_trouble("")
+        return answer
 
     def _find_model(self, served_model: str) -> str:
         """The model to ask for; a named one need not be listed, but the server must be there."""
@@ -141,6 +151,14 @@ class OpenAIServer:
 
     def _timeout(self, reason: str) -> ModelTimeout:
         return ModelTimeout(f"{self.base_url} did not answer in time ({reason}): is it up?")
+
+    def refuses_schemas(self, error: BaseException | None) -> bool:
+        """Whether a request was refused for the JSON schema that went with it."""
+        return (
+            isinstance(error, self.openai.APIStatusError)
+            and error.status_code in (400, 422)
+            and any(word in str(error) for word in ("response_format", "json_schema", "schema"))
+        )
 
     def reason(self, error: Exception) -> str:
         """The error in one line, without the key."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import (
     LifecycleNode,
@@ -145,8 +147,11 @@ class GoodNode(LifecycleNode):
         self._made.append(lambda: self.destroy_subscription(result))
 
     def serve(self, service_type: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
-        """A service that goes at cleanup."""
-        result = self.create_service(service_type, name, callback)
+        """A service that goes at cleanup; ``callback`` may be a coroutine that waits."""
+        # In the node's own group a coroutine that waits would keep every other callback out.
+        waits = inspect.iscoroutinefunction(callback)
+        group = ReentrantCallbackGroup() if waits else None
+        result = self.create_service(service_type, name, callback, callback_group=group)
         self._made.append(lambda: self.destroy_service(result))
 
     def autostart(self) -> bool:

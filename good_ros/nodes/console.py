@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from good_ros.core.goals import RemovalReason
-from good_ros.core.plan import StepResult
+from good_ros.core.plan import StepResult, TaskState
+from good_ros.core.plan import TaskStatus as Status
 from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript, Utterance
 from good_ros.nodes.convert import (
     belief_from_msg,
@@ -20,7 +21,10 @@ from good_ros.nodes.convert import (
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.speaker import Speaker
-from good_ros.view import belief_panel, status_lines
+from good_ros.srv import ApprovePlan
+from good_ros.view import belief_panel, status_lines, waiting_lines
+
+YES, NO = frozenset({"y", "yes", "ok", "okay"}), frozenset({"n", "no"})
 
 
 class ConsoleNode(Node):
@@ -35,6 +39,9 @@ class ConsoleNode(Node):
         self._said_turn: tuple[str, int] = ("", 0)
         self._status_shown: tuple[str, int, int] | None = None
         self._settled_turn = 0
+        self._waiting: Status | None = None
+        self._trouble = ""
+        self._approve = self.create_client(ApprovePlan, "approve_plan")
         self._goodbye = ""
         self._end_reason = ""
         self.speaker = Speaker(
@@ -60,6 +67,16 @@ class ConsoleNode(Node):
 
         Callable from any thread.
         """
+        word = text.strip().rstrip(".!").casefold()
+        waiting = self._waiting
+        if waiting is not None and word in YES | NO:
+            self._waiting = None
+            self._approve.call_async(
+                ApprovePlan.Request(
+                    session_id=waiting.session_id, turn=waiting.turn, approve=word in YES
+                )
+            )
+            return
         self.speaker.say(text)
 
     def show_question(self, message: Question) -> None:
@@ -110,6 +127,14 @@ class ConsoleNode(Node):
         status = status_from_msg(message)
         key = (status.session_id, status.turn, int(status.state))
         self.history = status.history
+        waits = status.state is TaskState.WAITING_APPROVAL
+        if waits and status != self._waiting:
+            self.console.print(waiting_lines(status))
+        self._waiting = status if waits else None
+        if status.state is TaskState.PLANNING and status.error_msg != self._trouble:
+            self._trouble = status.error_msg
+            if self._trouble:
+                self.console.print(f"  [yellow]the language model: {escape(self._trouble)}[/]")
         if status.state.ends_turn and key != self._status_shown and status.turn:
             self._status_shown = key
             self.console.print(status_lines(status))

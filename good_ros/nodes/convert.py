@@ -221,6 +221,9 @@ def status_to_msg(status: TaskStatus, header: Header) -> msg.TaskStatus:
         plan=[step_to_msg(s) for s in status.plan],
         history=[result_to_msg(r) for r in status.history],
         scene=status.scene,
+        approval_reasons=list(status.approval_reasons),
+        conditions=[words for words, _ in status.conditions],
+        conditions_true=[is_true for _, is_true in status.conditions],
     )
 
 
@@ -234,6 +237,8 @@ def status_from_msg(message: msg.TaskStatus) -> TaskStatus:
         plan=tuple(step_from_msg(s) for s in message.plan),
         history=tuple(result_from_msg(r) for r in message.history),
         scene=message.scene,
+        approval_reasons=tuple(message.approval_reasons),
+        conditions=tuple(zip(message.conditions, message.conditions_true, strict=False)),
     )
 
 

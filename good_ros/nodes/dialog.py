@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Mapping
 from types import SimpleNamespace
 
+from rclpy.task import Future
 from std_msgs.msg import String
 
 from good_ros.core.errors import InputError
-from good_ros.core.plan import StepResult
 from good_ros.language import conversation
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Transcript, Utterance
@@ -19,7 +19,8 @@ from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import status_from_msg, transcript_to_msg
 from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
 from good_ros.nodes.qos import LATCHED, SPEECH_IN
-from good_ros.srv import ResetSession
+from good_ros.nodes.waiting import until_done
+from good_ros.srv import AskPerson, ResetSession
 from good_ros.turns.dialog import DialogFlow, Phase
 
 
@@ -53,7 +54,10 @@ class DialogNode(GoodNode):
         self.listen(String, "speech_text", self.on_speech_text, SPEECH_IN)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
         self.serve(ResetSession, "reset_session", self.on_reset)
+        self.serve(AskPerson, "ask_person", self.on_ask_person)
         self.flow: DialogFlow | None = None
+        self.aside: Future | None = None
+        """What a question in the middle of a turn waits for: its answer, None for none."""
 
     def start(self) -> None:
         if self.flow is None:
@@ -64,7 +68,11 @@ class DialogNode(GoodNode):
     def facts(self) -> Mapping[str, str]:
         return {"model": self.generator.model_name}
 
+    def stop(self) -> None:
+        self.end_aside()
+
     def begin_session(self) -> None:
+        self.end_aside()
         self.flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)
         self.get_logger().info(f"session {self.flow.transcript.session_id} begins")
         self.publish_transcript()
@@ -88,7 +96,7 @@ class DialogNode(GoodNode):
                 self.generator,
                 self.values.task,
                 transcript,
-                status_text(history),
+                conversation.status_text(history),
                 seed=self.values.seed + transcript.turn,
                 deadline_s=self.values.deadline_s,
                 cancel=cancel,
@@ -129,7 +137,16 @@ class DialogNode(GoodNode):
         except InputError as error:
             self.get_logger().warning(str(error))
             return
-        if self.flow.phase is Phase.REPLY:
+        if self.flow.phase is Phase.STATUS and conversation.stops(text):
+            # Said while the robot acts: it is not kept for the next turn.
+            self.end_aside()
+            self.flow.end("the person asked to stop")
+            self.publish_transcript()
+            self.say_goodbye()
+        elif self.aside is not None:
+            self.flow.hear_aside(message.utterance_id)
+            self.end_aside(text)
+        elif self.flow.phase is Phase.REPLY:
             self.take(text, message.speaker_id, message.utterance_id)
         else:
             self.flow.hear(text, self.seconds(), message.speaker_id, message.utterance_id)
@@ -148,6 +165,32 @@ class DialogNode(GoodNode):
         self.publish_transcript()
         if self.flow.phase is Phase.ENDED:
             self.say_goodbye()
+
+    # A question in the middle of a turn.
+
+    async def on_ask_person(
+        self, request: AskPerson.Request, response: AskPerson.Response
+    ) -> AskPerson.Response:
+        flow = self.flow
+        if not self.active or flow is None or flow.transcript.session_id != request.session_id:
+            response.message = f"session {request.session_id!r} is not the one that runs"
+        elif flow.phase is not Phase.STATUS or self.aside is not None:
+            response.message = "a question stands already: ask while a turn is acted on, once"
+        else:
+            self.aside = aside = Future()
+            timer = self.create_timer(max(request.deadline_s, 0.0), self.end_aside)
+            self.publish_question(request.text, expects_reply=True, turn=flow.transcript.turn)
+            await until_done(aside)
+            self.destroy_timer(timer)
+            response.answer = aside.result() or ""
+            response.success = bool(response.answer)
+            response.message = "" if response.success else "nobody answered in time"
+        return response
+
+    def end_aside(self, answer: str | None = None) -> None:
+        aside, self.aside = self.aside, None
+        if aside is not None and not aside.done():
+            aside.set_result(answer)
 
     # The executor's report.
 
@@ -194,25 +237,19 @@ class DialogNode(GoodNode):
         self.get_logger().info(f"session {self.flow.transcript.session_id} ends: {reason}")
         self.publish_question("Thank you. Goodbye.", expects_reply=False)
 
-    def publish_question(self, text: str, expects_reply: bool) -> None:
+    def publish_question(self, text: str, expects_reply: bool, turn: int | None = None) -> None:
         assert self.flow is not None
         transcript = self.flow.transcript
         self.question.publish(
             Question(
                 header=self.header(),
                 session_id=transcript.session_id,
-                turn=self.flow.next_turn if expects_reply else transcript.turn,
+                turn=turn or (self.flow.next_turn if expects_reply else transcript.turn),
                 text=text,
                 expects_reply=expects_reply,
                 expected_information_gain=math.nan,
             )
         )
-
-
-def status_text(history: tuple[StepResult, ...]) -> str:
-    """What was done so far, for prompts: the last effects, or that nothing was done."""
-    effects = [r.effect for r in history if r.success and r.effect]
-    return "; ".join(effects[-6:]) if effects else "nothing has been done yet"
 
 
 def main() -> int:

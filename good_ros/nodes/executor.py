@@ -1,4 +1,8 @@
-"""The executor node: acts once on each settled belief, and reports (GOOD, III-E)."""
+"""The executor node: acts once on each settled belief, and reports (GOOD, III-E).
+
+It also serves ``execute_plan`` and ``approve_plan``. Every plan is carried out by the worker, so
+that there is one at a time; ``history`` and ``done_turn`` are touched by the worker's jobs alone.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from good_ros.core.plan import ErrorCode, StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
 from good_ros.language.backends import make_generator
 from good_ros.msg import GoalBelief, TaskStatus, Transcript
+from good_ros.nodes.asking import PersonAsker
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_from_msg
 from good_ros.nodes.parameters import (
@@ -23,10 +28,14 @@ from good_ros.nodes.parameters import (
     WORLD_SEED,
     Parameter,
 )
+from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
 from good_ros.nodes.qos import LATCHED
-from good_ros.planning.execution import replay
+from good_ros.planning.desk import AnyStop, Desk, Stop
+from good_ros.planning.execution import PlanOutcome, replay
 from good_ros.planning.planner import Planner
-from good_ros.planning.turn import TurnActor
+from good_ros.planning.safety import Safety, load_rules
+from good_ros.planning.turn import Patience, TurnActor
+from good_ros.srv import ApprovePlan
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
 from good_ros.worlds.registry import WORLDS, make_world
@@ -98,6 +107,49 @@ class ExecutorNode(GoodNode):
         Parameter("top_k", 3, "Goals that the planner is shown, most likely first.", 1, 20),
         Parameter("max_replans", 2, "New plans after one that cannot be carried out.", 0, 20),
         Parameter("max_steps", 12, "Longest plan, in steps.", 1, 100),
+        Parameter(
+            "safety_file", "", "YAML file of the safety rules; empty for config/safety.yaml."
+        ),
+        Parameter(
+            "people_near",
+            True,
+            "Whether people may be near; false only where nobody can be in reach of the robot.",
+        ),
+        Parameter(
+            "approval_timeout_s",
+            60.0,
+            "Seconds after which a plan that waits for approve_plan is taken as refused.",
+            0.0,
+            86400.0,
+        ),
+        Parameter(
+            "help_deadline_s",
+            30.0,
+            "Seconds after which a question in mid-plan is given up; 0 asks none.",
+            0.0,
+            3600.0,
+        ),
+        Parameter(
+            "ask_conditions",
+            True,
+            "Ask the model when a likely goal is fulfilled, where its words do not say so.",
+        ),
+        Parameter(
+            "model_retries", 3, "How often a planner whose model fails is asked again.", 0, 100
+        ),
+        Parameter(
+            "retry_pause_s",
+            1.0,
+            "Seconds before it is asked again; twice as long each further time.",
+            0.0,
+            30.0,
+        ),
+        Parameter(
+            "second_plan",
+            QUEUE,
+            "What becomes of a goal of execute_plan while another plan is under way.",
+            choices=(QUEUE, REFUSE),
+        ),
         *AI2THOR,
     )
 
@@ -105,7 +157,12 @@ class ExecutorNode(GoodNode):
         self.values = values
         self.world = self.keep(make_world(values.world, ai2thor_options(values)))
         self.world.reset(values.scene, values.world_seed)
+        safety = Safety(load_rules(values.safety_file), values.people_near)
         self.generator = self.keep(make_generator(values.model, values.served_model))
+        if hasattr(self.generator, "on_trouble"):
+            self.generator.on_trouble = self.on_model_trouble
+        self.asker = self.keep(PersonAsker(self, values.help_deadline_s))
+        self.approvals: Desk[bool] = Desk()
         self.actor = TurnActor(
             self.world,
             Planner(
@@ -117,14 +174,38 @@ class ExecutorNode(GoodNode):
                 deadline_s=values.deadline_s,
             ),
             max_replans=values.max_replans,
+            safety=safety,
+            approve=self.wait_for_approval,
+            ask_person=self.ask_person if values.help_deadline_s > 0 else None,
+            ask_conditions=values.ask_conditions,
+            patience=Patience(values.model_retries, values.retry_pause_s),
         )
         self.order = ExecutorOrder()
+        self.history: tuple[StepResult, ...] = ()
+        self.done_turn = 0
+        self.session_id = ""
+        self.last = Status("", 0, TaskState.IDLE)
+        self.ended: Status | None = None
+        self.model_problem = ""
         self.world_problem = ""
         self.world_lost = False
-        self.model_problem = ""
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
         self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
+        self.serve(ApprovePlan, "approve_plan", self.on_approve)
+        self.plans = self.keep(PlanServer(self, self, values.second_plan))
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "model": self.generator.model_name,
+            "world": f"{self.values.world}, {self.values.scene}",
+            "world state": self.world_problem or "ready",
+            "steps done": str(len(self.order.history)),
+        }
+
+    def problem(self) -> str:
+        """What is wrong now with the world or the language model; empty where nothing is."""
+        return self.world_problem or self.model_problem
 
     def start(self) -> None:
         if self.order.transcript is None:
@@ -136,23 +217,18 @@ class ExecutorNode(GoodNode):
     def stop(self) -> None:
         # A turn that was cut off is due again after the next activation.
         self.order.abandon()
-
-    def facts(self) -> Mapping[str, str]:
-        return {
-            "model": self.generator.model_name,
-            "world": f"{self.values.world}, {self.values.scene}",
-            "world state": self.world_problem or "ready",
-            "steps done": str(len(self.order.history)),
-        }
-
-    def problem(self) -> str:
-        return self.world_problem or self.model_problem
+        self.plans.abandon()
 
     def on_transcript(self, message: Transcript) -> None:
         if self.order.hear_transcript(transcript_from_msg(message)):
             self.set_up_world()
-        else:
-            self.act()
+            return
+        if message.ended and self.order.is_acting:
+            # The person said stop in the middle of a plan, which is undone.
+            self.worker.cancel_all()
+            self.plans.abandon()
+            self.order.abandon()
+        self.act()
 
     def set_up_world(self) -> None:
         """The world as the session left it, or as at the start for a new one.
@@ -161,12 +237,18 @@ class ExecutorNode(GoodNode):
         """
         assert self.order.transcript is not None
         session_id = self.order.transcript.session_id
-        history = self.order.history
+        history, done_turn = self.order.history, self.order.acted_turn
         self.worker.cancel_all()
+        self.plans.abandon()
 
         def job(cancel: threading.Event) -> str:
             self.world_problem = "the world is being rebuilt"
+            if session_id != self.session_id:
+                self.session_id = session_id
+                self.actor.reset()
+            self.history = ()
             self.rebuild(history)
+            self.history, self.done_turn = history, done_turn
             self.world_problem = ""
             return self.world.describe()
 
@@ -200,35 +282,36 @@ class ExecutorNode(GoodNode):
             return
         belief, transcript = due
         self.order.begin(belief.turn)
-        history = self.order.history
+        session_id, turn = belief.session_id, belief.turn
 
         def failure(code: ErrorCode, message: str) -> Status:
-            return Status(
-                belief.session_id, belief.turn, TaskState.FAILED, code, message, history=history
-            )
+            return Status(session_id, turn, TaskState.FAILED, code, message, history=self.history)
 
         def job(cancel: threading.Event) -> Status:
             if self.world_problem:
                 return failure(ErrorCode.WORLD_LOST, self.world_problem)
             try:
                 if self.world_lost:
-                    self.rebuild(history)
+                    self.rebuild(self.history)
                 status = carry_out(cancel)
             except WorldError as error:
                 status = failure(ErrorCode.WORLD_LOST, str(error))
             # The next turn begins with a room as the history says that it is.
             self.world_lost = status.error_code is ErrorCode.WORLD_LOST
+            self.history, self.done_turn = status.history, turn
             return self.with_scene(status)
 
         def carry_out(cancel: threading.Event) -> Status:
-
-            def on_status(status: Status) -> None:
-                shown = self.with_scene(status)
-                self.worker.post(lambda: None if cancel.is_set() else self.publish(shown))
-
             if transcript.ended:
-                return Status(belief.session_id, belief.turn, TaskState.NO_ACTION, history=history)
-            return self.actor.act(belief, transcript, history, cancel=cancel, on_status=on_status)
+                status = Status(session_id, turn, TaskState.NO_ACTION, history=self.history)
+                return self.actor.with_conditions(status, belief)
+            return self.actor.act(
+                belief,
+                transcript,
+                self.history,
+                cancel=cancel,
+                on_status=lambda status: self.show(status, cancel),
+            )
 
         def then(status: Status | None, error: BaseException | None) -> None:
             if status is None:
@@ -240,12 +323,120 @@ class ExecutorNode(GoodNode):
 
         self.worker.submit(job, then)
 
+    # Approval and help, waited for by the worker.
+
+    def show(self, status: Status, stop: Stop) -> None:
+        """Publish a status on the way, from the worker."""
+        if status.state is TaskState.WAITING_APPROVAL:
+            self.approvals.expect((status.session_id, status.turn))
+        shown = self.with_scene(status)
+        self.worker.post(lambda: None if stop.is_set() else self.publish(shown))
+
+    def wait_for_approval(self, status: Status, stop: Stop | None) -> bool | None:
+        key = (status.session_id, status.turn)
+        return self.approvals.wait(key, self.values.approval_timeout_s, stop)
+
+    def on_approve(
+        self, request: ApprovePlan.Request, response: ApprovePlan.Response
+    ) -> ApprovePlan.Response:
+        key = (request.session_id, int(request.turn))
+        response.success = self.active and self.approvals.hand_in(key, bool(request.approve))
+        if not response.success:
+            response.message = (
+                f"no plan of turn {request.turn} of session {request.session_id!r} waits for "
+                "approval: task_status says which one does"
+            )
+        return response
+
+    def ask_person(self, text: str, stop: Stop | None) -> str | None:
+        return self.asker.ask(self.session_id, text, stop)
+
+    def on_model_trouble(self, reason: str) -> None:
+        """The generator asks again, or has an answer ('' then); from the worker's thread."""
+
+        def tell() -> None:
+            self.model_problem = reason
+            if self.last.state is TaskState.PLANNING:
+                code = ErrorCode.MODEL_UNAVAILABLE if reason else ErrorCode.NONE
+                self.publish(replace(self.last, error_code=code, error_msg=reason))
+
+        self.worker.post(tell)
+
+    # Plans that are given.
+
+    @property
+    def is_busy(self) -> bool:
+        return self.order.is_acting
+
+    def submit_plan(self, plan: GivenPlan) -> None:
+        session_id = self.order.transcript.session_id if self.order.transcript else ""
+
+        def job(cancel: threading.Event) -> PlanOutcome:
+            stop = AnyStop(cancel, plan.stop)
+            if stop.is_set():
+                return PlanOutcome((), ErrorCode.CANCELLED, "the plan was cancelled")
+            if self.world_problem:
+                return PlanOutcome((), ErrorCode.WORLD_LOST, self.world_problem)
+            past, last_turn = self.history, self.order.last_turn
+            try:
+                if self.world_lost:
+                    self.rebuild(past)
+            except WorldError as error:
+                return PlanOutcome((), ErrorCode.WORLD_LOST, str(error))
+            # Between two turns the steps belong to the next one, whose report tells dialog of
+            # them; until it has an utterance, no status of it is dialog's to hear.
+            turn = last_turn if last_turn > self.done_turn else last_turn + 1
+            status = Status(session_id, last_turn, TaskState.EXECUTING, history=past)
+
+            def on_step(result: StepResult) -> None:
+                plan.results.append(result)
+                done = (*past, *plan.results)
+                self.show(replace(status, plan=plan.steps, history=done), stop)
+
+            outcome = self.actor.carry_out(
+                plan.steps,
+                status,
+                turn,
+                stop=stop,
+                on_step=on_step,
+                on_status=lambda shown: self.show(shown, stop),
+            )
+            self.history = (*past, *outcome.results)
+            self.world_lost = outcome.error_code is ErrorCode.WORLD_LOST
+            return outcome
+
+        def then(outcome: PlanOutcome | None, error: BaseException | None) -> None:
+            if outcome is None:
+                self.get_logger().error(f"the given plan failed: {error}")
+                outcome = PlanOutcome((), ErrorCode.WORLD_LOST, str(error))
+            self.order.history = self.history
+            self.publish(
+                replace(
+                    self.standing_status(session_id),
+                    history=self.history,
+                    scene=self.world.describe(),
+                )
+            )
+            self.plans.end(plan, outcome)
+
+        self.worker.submit(job, then)
+
+    def standing_status(self, session_id: str) -> Status:
+        """What the last turn came to, again, since dialog may have missed it under the statuses
+        of given plans; IDLE where that turn is not reported on yet."""
+        ended = self.ended
+        if ended and (ended.session_id, ended.turn) == (session_id, self.order.last_turn):
+            return ended
+        return Status(session_id, self.order.last_turn, TaskState.IDLE)
+
     def with_scene(self, status: Status) -> Status:
         return replace(status, scene=self.world.describe())
 
     def publish(self, status: Status) -> None:
+        self.last = status
         if status.state.ends_turn:
-            # The planner's model may be down while the job as such ends well.
+            self.ended = status
+            # The model may be down while the turn as such ends well.
             down = status.error_code >= ErrorCode.MODEL_UNAVAILABLE
             self.model_problem = status.error_msg if down else ""
         self.status.publish(status_to_msg(status, self.header()))

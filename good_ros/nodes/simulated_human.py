@@ -9,15 +9,14 @@ import threading
 from collections.abc import Mapping
 from types import SimpleNamespace
 
-from good_ros.core.errors import WorldError
-from good_ros.core.plan import StepResult
+from good_ros.core.plan import StepResult, TaskState
+from good_ros.core.plan import TaskStatus as Status
+from good_ros.experiments.human import POLICIES, SimulatedHuman
 from good_ros.experiments.profiles import load_profile
-from good_ros.language import conversation
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Utterance
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import status_from_msg
-from good_ros.nodes.dialog import status_text
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -28,8 +27,7 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
-from good_ros.planning.execution import replay
-from good_ros.worlds import predicates
+from good_ros.srv import ApprovePlan
 from good_ros.worlds.registry import make_world
 
 
@@ -50,16 +48,37 @@ class SimulatedHumanNode(GoodNode):
         Parameter(
             "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
         ),
+        Parameter(
+            "approves",
+            POLICIES[0],
+            "Which plans that wait for approval get a yes: those after which more of the "
+            "profile's conditions are true, every one, or none.",
+            choices=POLICIES,
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.profile = load_profile(values.profile)
-        self.room = make_world("household")
-        self.room.reset(self.profile.scene, values.world_seed)
+        room = make_world("household")
+        room.reset(self.profile.scene, values.world_seed)
         self.generator = self.keep(make_generator(values.model, values.served_model))
+        self.human = SimulatedHuman(
+            self.profile,
+            self.generator,
+            room,
+            task=values.task,
+            world_seed=values.world_seed,
+            temperature=values.temperature,
+            seed=values.seed,
+            approves=values.approves,
+            deadline_s=values.deadline_s,
+        )
         self.history: tuple[StepResult, ...] = ()
-        self.answered: tuple[str, int] = ("", 0)
+        self.answered: tuple[str, int, str] = ("", 0, "")
+        self.judged: Status | None = None
+        self.approve = self.create_client(ApprovePlan, "approve_plan")
+        self.at_cleanup(lambda: self.destroy_client(self.approve))
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
         self.listen(Question, "question", self.on_question, LATCHED)
@@ -68,31 +87,43 @@ class SimulatedHumanNode(GoodNode):
         return {"model": self.generator.model_name}
 
     def on_status(self, message: TaskStatus) -> None:
-        self.history = status_from_msg(message).history
+        status = status_from_msg(message)
+        self.history = status.history
+        waits = status.state is TaskState.WAITING_APPROVAL
+        if self.active and waits and status != self.judged:
+            self.judged = status
+            self.judge(status)
+
+    def judge(self, status: Status) -> None:
+        """Say yes or no to a plan that waits for it."""
+
+        def job(cancel: threading.Event) -> bool:
+            return self.human.would_approve(status.plan, status.history)
+
+        def then(approved: bool | None, error: BaseException | None) -> None:
+            if approved is None:
+                self.get_logger().error(f"the plan could not be judged: {error}")
+            self.approve.call_async(
+                ApprovePlan.Request(
+                    session_id=status.session_id, turn=status.turn, approve=bool(approved)
+                )
+            )
+
+        self.worker.submit(job, then)
 
     def on_question(self, message: Question) -> None:
-        key = (message.session_id, message.turn)
+        # A question in the middle of a turn has the turn's number and another text.
+        key = (message.session_id, message.turn, message.text)
         if not (self.active and message.expects_reply) or key == self.answered:
             return
         if message.session_id != self.answered[0] and message.turn == 1:
             self.history = ()
+        in_mid_turn = key[:2] == self.answered[:2]
         self.answered = key
         history = self.history
 
         def job(cancel: threading.Event) -> str:
-            if self.is_content(history):
-                return str(self.profile.completion_phrase)
-            return conversation.answer(
-                self.generator,
-                self.profile.profile,
-                self.values.task,
-                message.text,
-                status_text(history),
-                temperature=self.values.temperature,
-                seed=self.values.seed + message.turn,
-                deadline_s=self.values.deadline_s,
-                cancel=cancel,
-            )
+            return self.human.answer(message.text, message.turn, history, cancel)
 
         def then(text: str | None, error: BaseException | None) -> None:
             if text is None:
@@ -101,7 +132,8 @@ class SimulatedHumanNode(GoodNode):
             self.utterance.publish(
                 Utterance(
                     header=self.header(),
-                    utterance_id=f"{message.session_id}-{message.turn}",
+                    utterance_id=f"{message.session_id}-{message.turn}"
+                    + ("-aside" if in_mid_turn else ""),
                     speaker_id=self.profile.name,
                     text=text,
                     confidence=Utterance.CONFIDENCE_UNKNOWN,
@@ -114,16 +146,10 @@ class SimulatedHumanNode(GoodNode):
 
     def is_content(self, history: tuple[StepResult, ...]) -> bool:
         """Whether the room, as the person would see it, is as the profile wants it."""
-        if not history:
-            return False
-        self.room.reset(self.profile.scene, self.values.world_seed)
-        try:
-            replay(self.room, history)
-        except WorldError as error:
-            self.get_logger().warning(f"the room could not be followed: {error}")
-            return False
-        objects = self.room.observe()
-        return all(predicates.holds(c, objects) for c in self.profile.conditions)
+        content = self.human.is_content(history)
+        if self.human.problem:
+            self.get_logger().warning(self.human.problem)
+        return content
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from good_ros.core.plan import Step
-from good_ros.worlds.base import World
+from good_ros.worlds.base import ObjectView, World
 
 PICKUP, PUT = "PickupObject", "PutObject"
 
@@ -19,6 +19,10 @@ class CheckedPlan:
     steps: tuple[Step, ...]
     repairs: tuple[str, ...] = ()
     problem: str = ""
+    after: tuple[ObjectView, ...] = ()
+    """All objects after the steps; empty where there is a problem."""
+    implied: int = 0
+    """How many of ``repairs`` are pick-ups, which the planner is told to leave out."""
 
 
 def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
@@ -35,6 +39,7 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
     before = world.snapshot()
     kept: list[Step] = []
     repairs: list[str] = []
+    implied = 0
     try:
         for number, step in enumerate(steps):
             if _holds_already(world, step) or _is_put_back(world, step, steps[number + 1 :]):
@@ -48,6 +53,7 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
                 return CheckedPlan(tuple(kept), tuple(repairs), f"'{step.label}': {reason}")
             for needed in _missing_pickup(world, step):
                 repairs.append(f"added '{needed.label}' before '{step.label}'")
+                implied += 1
                 outcome = world.act(needed)
                 if not outcome.success:
                     return CheckedPlan(
@@ -60,9 +66,10 @@ def check(world: World, steps: tuple[Step, ...]) -> CheckedPlan:
                     tuple(kept), tuple(repairs), f"'{step.label}': {outcome.error_msg}"
                 )
             kept.append(step)
+        after = tuple(world.observe())
     finally:
         world.restore(before)
-    return CheckedPlan(tuple(kept), tuple(repairs))
+    return CheckedPlan(tuple(kept), tuple(repairs), after=after, implied=implied)
 
 
 def _holds_already(world: World, step: Step) -> bool:

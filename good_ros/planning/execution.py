@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, Step, StepResult
+from good_ros.planning.desk import Stop
 from good_ros.worlds.base import World
 
 
@@ -25,19 +25,23 @@ def run(
     steps: Sequence[Step],
     turn: int,
     on_step: Callable[[StepResult], None] = lambda result: None,
-    cancel: threading.Event | None = None,
+    cancel: Stop | None = None,
 ) -> PlanOutcome:
     """Do the steps in order.
 
     After a failure, an effect that is not there, or a cancel (looked at between steps), the
     world is put back to where it was before the plan; the results then say what was tried,
-    with the undone steps marked as not successful.
+    with the undone steps marked as not successful. Where the world cannot go back, or is lost
+    on the way, the code is WORLD_LOST: what is so in it is then not known.
     """
     before = world.snapshot()
     results: list[StepResult] = []
 
     def undone(code: ErrorCode, message: str) -> PlanOutcome:
-        world.restore(before)
+        try:
+            world.restore(before)
+        except WorldError as error:
+            code, message = ErrorCode.WORLD_LOST, f"{message}; it could not be undone: {error}"
         kept = tuple(
             replace(r, success=False, error_code=code, error_msg=f"undone: {message}")
             if r.success
@@ -58,10 +62,13 @@ def run(
 
 
 def _do(world: World, step: Step, turn: int) -> StepResult:
-    outcome = world.act(step)
-    if not outcome.success:
-        return StepResult(step, False, "", outcome.error_code, outcome.error_msg, turn)
-    missing = world.verify(step)
+    try:
+        outcome = world.act(step)
+        if not outcome.success:
+            return StepResult(step, False, "", outcome.error_code, outcome.error_msg, turn)
+        missing = world.verify(step)
+    except WorldError as error:
+        return StepResult(step, False, "", ErrorCode.WORLD_LOST, str(error), turn)
     if missing is not None:
         return StepResult(step, False, "", ErrorCode.EFFECT_NOT_VERIFIED, missing, turn)
     return StepResult(step, True, outcome.effect, turn=turn)

@@ -63,6 +63,8 @@ class Planner:
         self.max_steps = max_steps
         self.seed = seed
         self.deadline_s = deadline_s
+        self.repair_turns = 0
+        """Replies that were asked for again with the error, since the start."""
 
     def plan(
         self,
@@ -81,7 +83,7 @@ class Planner:
         """
         goals = self._goals_text(belief)
         objects = world.observe()
-        texts = self._texts(belief, transcript)
+        texts = self.texts(belief, transcript)
         relevant = self._relevant(texts, transcript, goals, objects, cancel)
         actions = {
             step.label: step
@@ -146,12 +148,13 @@ class Planner:
         try:
             return list(parse(reply.text, schema))
         except MalformedReply as error:
+            self.repair_turns += 1
             repair = f"That was not right: {error}. Reply with the JSON list alone."
             again = [*messages, Message("assistant", reply.text[:500]), Message("user", repair)]
             reply = self.generator.generate(again, sampling, schema, self.deadline_s, cancel)
             return list(parse(reply.text, schema))
 
-    def _texts(self, belief: Belief, transcript: Transcript) -> list[str]:
+    def texts(self, belief: Belief, transcript: Transcript) -> list[str]:
         """The words that say what is wanted: the likely goals and the last utterance."""
         likely = [h.goal.text for h in self._likely(belief)]
         return [*likely, *(turn.utterance for turn in transcript.turns[-1:])]

@@ -96,6 +96,11 @@ class DialogFlow:
         self.phase = Phase.STATUS
         return turn
 
+    def hear_aside(self, utterance_id: str) -> None:
+        """An utterance answered a question in the middle of a turn; it is not heard again."""
+        if utterance_id:
+            self._heard_ids.add(utterance_id)
+
     def take_held(self) -> tuple[str, str] | None:
         """Words that were said while no question stood (text, speaker id), once."""
         held, self._held = self._held, None

@@ -79,6 +79,21 @@ class ExecutorOrder:
             self._acting = False
             self._acted_turn -= 1
 
+    @property
+    def is_acting(self) -> bool:
+        """Whether a turn is being acted on."""
+        return self._acting
+
+    @property
+    def last_turn(self) -> int:
+        """The last turn of the session's transcript; 0 before the first."""
+        return self.transcript.turn if self.transcript else 0
+
+    @property
+    def acted_turn(self) -> int:
+        """The last turn that was, or is being, acted on."""
+        return self._acted_turn
+
     def resumed_status(self) -> TaskStatus | None:
         """The status of the last turn that was already reported on, for a late joiner."""
         if self.transcript is None:

@@ -171,7 +171,7 @@ def test_goals_stay_where_the_model_cannot_propose_and_the_turn_still_ends(make)
 
 def test_a_planner_that_fails_is_a_visible_state(make):
     script = {**bread_script(), "executor": [ModelError("the server is down")]}
-    with make(script) as run:
+    with make(script, model_retries=0) as run:
         run.turn(1, SAID)
         status = run.probe.last("task_status")
         assert status.state == TaskStatus.FAILED

@@ -220,10 +220,10 @@ class FlakyWorld(HouseholdWorld):
         super().__init__()
         self.fails: dict[str, int] = {}
         self.comes_to_nothing: set[str] = set()
-        self.trying = False
+        self.is_real = False
 
     def act(self, step: Step) -> ActionOutcome:
-        if self.fails.get(step.label, 0) > 0 and not self.trying:
+        if self.fails.get(step.label, 0) > 0 and self.is_real:
             self.fails[step.label] -= 1
             return ActionOutcome(False, error_code=ErrorCode.BLOCKED, error_msg="in the way")
         return super().act(step)
@@ -234,18 +234,18 @@ class FlakyWorld(HouseholdWorld):
 
 @pytest.fixture
 def flaky(monkeypatch) -> FlakyWorld:
-    """Plans are checked without faults, so that they appear in the execution."""
+    """Plans are tried without faults, so that they appear in the execution."""
     world = FlakyWorld()
     world.reset("FloorPlan1")
 
-    def faultless(checked_world, plan):
-        world.trying = True
+    def for_real(*arguments, **keywords):
+        world.is_real = True
         try:
-            return check(checked_world, plan)
+            return execution.run(*arguments, **keywords)
         finally:
-            world.trying = False
+            world.is_real = False
 
-    monkeypatch.setattr("good_ros.planning.turn.check", faultless)
+    monkeypatch.setattr("good_ros.planning.turn.run", for_real)
     return world
 
 
@@ -338,7 +338,13 @@ class TestTurn:
         status, generator = act(kitchen, bad, good, goal=goal)
         assert status.state is TaskState.SUCCEEDED
         assert "holds Apple" in generator.calls[1][-1].content
-        assert labels(status.history) == ["pick up Bread", "put Bread in Fridge"]
+        # The goal's words say that the apple goes there too, which the plan left out.
+        assert labels(status.history) == [
+            "pick up Bread",
+            "put Bread in Fridge",
+            "pick up Apple",
+            "put Apple in Fridge",
+        ]
 
     def test_the_same_failed_plan_is_never_tried_again(self, kitchen):
         bad = '["pick up Apple", "pick up Bread"]'
@@ -371,6 +377,67 @@ class TestTurn:
         failed = [r for r in status.history if not r.success]
         assert [r.error_code for r in failed] == [ErrorCode.BLOCKED, ErrorCode.BLOCKED]
 
+    def test_a_plan_that_is_put_right_to_the_same_is_the_same(self, flaky):
+        flaky.fails = {"put Bread in Fridge": 1}
+        same = '["pick up Bread", "put Bread in Fridge"]'
+        status, _ = act(flaky, '["put Bread in Fridge"]', same)
+        assert (status.state, status.error_code) == (TaskState.FAILED, ErrorCode.REPEATED_PLAN)
+        assert "in the way" in status.error_msg
+
+    def test_a_world_that_cannot_go_back_is_lost(self, flaky, monkeypatch):
+        flaky.fails = {"put Bread in Fridge": 1}
+        restore = flaky.restore
+
+        def fails_for_real(snapshot):
+            if flaky.is_real:
+                raise WorldError("the engine is gone")
+            restore(snapshot)
+
+        monkeypatch.setattr(flaky, "restore", fails_for_real)
+        status, generator = act(flaky, '["put Bread in Fridge"]')
+        assert (status.state, status.error_code) == (TaskState.FAILED, ErrorCode.WORLD_LOST)
+        assert "the engine is gone" in status.error_msg
+        assert len(generator.calls) == 1
+
+    def test_a_world_that_is_lost_in_mid_plan_is_a_typed_failure(self, flaky, monkeypatch):
+        act_before = flaky.act
+
+        def breaks(step):
+            if flaky.is_real:
+                raise WorldError("no answer from the arm")
+            return act_before(step)
+
+        monkeypatch.setattr(flaky, "act", breaks)
+        status, _ = act(flaky, '["put Bread in Fridge"]')
+        assert status.error_code is ErrorCode.WORLD_LOST
+        assert "no answer from the arm" in status.error_msg
+
+    def test_it_is_done_once_the_person_says_so_and_the_conditions_are_true(self, kitchen):
+        satisfied = Transcript("s", (Turn(1, "What else?", "That's all, thank you."),))
+        generator = ScriptedGenerator(['["put Bread in Fridge"]', '["put Bread in Fridge"]'])
+        actor = TurnActor(kitchen, Planner(generator, task="help"))
+        # Not yet true: the person's words alone do not make it so.
+        assert actor.act(belief(), satisfied, ()).state is TaskState.SUCCEEDED
+        assert actor.act(belief(), SAID, ()).state is TaskState.NO_ACTION
+        status = actor.act(belief(), satisfied, ())
+        assert status.state is TaskState.DONE
+        assert status.conditions == (("Bread is in Fridge", True),)
+        assert len(generator.calls) == 2
+
+    def test_without_conditions_the_end_action_stands_for_them(self, kitchen):
+        satisfied = Transcript("s", (Turn(1, "What else?", "Nothing else, thanks"),))
+        plan = '["task completed"]'
+        generator = ScriptedGenerator(['["Egg", "Pan"]', plan, '["Egg", "Pan"]', plan])
+        actor = TurnActor(kitchen, Planner(generator, task="help"))
+        assert actor.act(belief("breakfast made"), satisfied, ()).state is TaskState.DONE
+        assert actor.act(belief("breakfast made"), SAID, ()).state is TaskState.NO_ACTION
+
+    def test_nothing_is_added_for_who_asks_to_wait(self, kitchen):
+        transcript = Transcript("s", (Turn(1, "What?", "Wait, not the bread yet"),))
+        generator = ScriptedGenerator(['["task completed"]'])
+        status = TurnActor(kitchen, Planner(generator, task="help")).act(belief(), transcript, ())
+        assert status.state is TaskState.NO_ACTION
+
     def test_history_is_kept_and_shown(self, kitchen):
         past = (StepResult(Step("OpenObject", label="open Fridge"), True, "Fridge is open"),)
         status, generator = act(kitchen, '["put Bread in Fridge"]', history=past)
@@ -380,6 +447,10 @@ class TestTurn:
     @pytest.mark.parametrize("reply", ['["task completed"]', '["close Fridge"]'])
     def test_the_models_word_that_all_is_done_is_not_enough(self, kitchen, reply):
         status, _ = act(kitchen, reply)
+        assert status.state is TaskState.SUCCEEDED
+        assert labels(status.history)[-2:] == ["pick up Bread", "put Bread in Fridge"]
+        kitchen.reset("FloorPlan1")
+        status, _ = act(kitchen, reply, goal="the bread fresh and the fridge shut")
         assert status.state is TaskState.NO_ACTION
 
     @pytest.mark.parametrize(

@@ -1,0 +1,107 @@
+"""The simulated human: answers from a profile and knows when it is content (GOOD, IV-B1)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from good_ros.core.errors import WorldError
+from good_ros.core.plan import Step, StepResult
+from good_ros.experiments.profiles import Profile
+from good_ros.language import conversation
+from good_ros.language.generator import Generator
+from good_ros.planning.execution import replay
+from good_ros.worlds import predicates
+from good_ros.worlds.base import World
+
+POLICIES = ("what_helps", "everything", "nothing")
+"""What a simulated human approves: plans after which more of the profile's conditions are true,
+every plan, or none."""
+
+
+class SimulatedHuman:
+    """A person with ``profile`` who sees ``room``, a world of their own that follows what the
+    robot did; ``world_seed`` is that of the robot's world."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        generator: Generator,
+        room: World,
+        *,
+        task: str = "",
+        world_seed: int = 0,
+        temperature: float = 0.7,
+        seed: int = 0,
+        approves: str = "what_helps",
+        deadline_s: float | None = None,
+    ) -> None:
+        self.profile = profile
+        self.generator = generator
+        self.room = room
+        self.task = task or profile.task
+        self.world_seed = world_seed
+        self.temperature = temperature
+        self.seed = seed
+        self.approves = approves
+        self.deadline_s = deadline_s
+        self.problem = ""
+        """Why the room could not be followed, empty where it could."""
+
+    def answer(
+        self,
+        question: str,
+        turn: int,
+        history: Sequence[StepResult],
+        cancel: threading.Event | None = None,
+    ) -> str:
+        """What the person says to a question; that all is done once it is so.
+
+        Raises ModelError where the generator fails.
+        """
+        if self.is_content(history):
+            return self.profile.completion_phrase
+        return conversation.answer(
+            self.generator,
+            self.profile.profile,
+            self.task,
+            question,
+            conversation.status_text(history),
+            temperature=self.temperature,
+            seed=self.seed + turn,
+            deadline_s=self.deadline_s,
+            cancel=cancel,
+        )
+
+    def is_content(self, history: Sequence[StepResult]) -> bool:
+        """Whether the room, as the person would see it, is as the profile wants it."""
+        return bool(history) and self._follow(history) and self._fulfilled() == self._wanted
+
+    def would_approve(self, plan: Sequence[Step], history: Sequence[StepResult]) -> bool:
+        """The person's yes or no to a plan that waits for approval."""
+        if self.approves != "what_helps":
+            return self.approves == "everything"
+        if not self._follow(history):
+            return False
+        before = self._fulfilled()
+        for step in plan:
+            if not self.room.act(step).success:
+                return False
+        return self._fulfilled() > before
+
+    @property
+    def _wanted(self) -> int:
+        return len(self.profile.conditions)
+
+    def _fulfilled(self) -> int:
+        objects = self.room.observe()
+        return sum(predicates.holds(c, objects) for c in self.profile.conditions)
+
+    def _follow(self, history: Sequence[StepResult]) -> bool:
+        self.problem = ""
+        try:
+            self.room.reset(self.profile.scene, self.world_seed)
+            replay(self.room, history)
+        except WorldError as error:
+            self.problem = f"the room could not be followed: {error}"
+        return not self.problem
