@@ -1,6 +1,8 @@
 # make demo   sets everything up and runs a whole session with a simulated human
 # make test   sets everything up and passes the tests
 # make test-web   the same for the page, in a real browser
+# make transformers   adds the transformers back end of the belief; its tests are skipped without
+# make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 WORLD   ?= household
 PROFILE ?= put_away_food
 MODEL   ?= default
@@ -11,10 +13,13 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup demo chat test test-web chromium lint docs-parameters clean
+.PHONY: setup transformers demo chat test test-web test-vllm chromium lint docs-parameters clean
 
 setup:
 	@scripts/setup.sh
+
+transformers:
+	@scripts/setup.sh transformers
 
 demo: setup
 	@$(GOOD) model pull $(MODEL) >/dev/null
@@ -35,6 +40,9 @@ chromium:
 
 test-web: setup chromium
 	@.venv/bin/python -m pytest test/browser
+
+test-vllm: transformers
+	@scripts/test_vllm.sh
 
 lint: setup
 	@.venv/bin/ruff check .

@@ -19,6 +19,13 @@ setup(
     extras_require={
         "llama": ["llama-cpp-python>=0.3.16"],
         "openai": ["openai>=1.60"],
+        "transformers": [
+            "torch>=2.6",
+            "transformers>=5.0",
+            "accelerate>=1.0",
+            "gguf>=0.15",
+        ],
+        "bench": ["lm-eval>=0.4.13"],
         "hub": ["huggingface_hub>=0.30"],
         "web": ["starlette>=0.40", "uvicorn>=0.30"],
         "mcap": ["mcap>=1.2"],

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sets up everything that the stack and its tests need, in .venv of this checkout. A second
 # run only looks at stamps. Long builds go through a cache that other checkouts share.
+# Arguments name optional groups: files of requirements/, such as transformers or bench.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -72,3 +73,11 @@ if ! done_with editable setup.py; then
   $pip install -q --no-deps --no-build-isolation --config-settings editable_mode=compat -e .
   finished editable setup.py
 fi
+
+for group in "$@"; do
+  if ! done_with "group_$group" "requirements/$group.txt"; then
+    say "installing $group"
+    $pip install -q -r "requirements/$group.txt"
+    finished "group_$group" "requirements/$group.txt"
+  fi
+done

@@ -21,6 +21,9 @@ def add_to(benches: Any) -> None:
     parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="seed of goals and dialog")
     parser.add_argument("--limit", type=int, default=0, help="only the first so many turns")
+    parser.add_argument(
+        "--every", type=int, default=1, help="measure only every so many turns, and the last"
+    )
     parser.add_argument("--plot", default="", help="write the turns' times to this PNG file")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.set_defaults(command=_belief)
@@ -40,11 +43,11 @@ def _belief(options: argparse.Namespace) -> int:
         bench = measured.LlamaCppBench(options.model, layout)
     baseline = bench.baseline
     cost = measured.BeliefCost()
-    for cost in measured.run(bench, work):
+    for cost in measured.run(bench, work, options.every):
         turn = cost.turns[-1]
         times = ", ".join(f"{way} {seconds:.2f} s" for way, seconds in turn.seconds.items())
         print(
-            f"turn {len(cost.turns)}: {times}; {turn.new_tokens} new tokens, "
+            f"turn {turn.turn}: {times}; {turn.new_tokens} new tokens, "
             f"{cost.against(baseline)[0]:.1f} times {baseline}",
             file=sys.stderr,
             flush=True,
@@ -60,6 +63,7 @@ def _belief(options: argparse.Namespace) -> int:
 
         turn_times(
             Path(options.plot),
+            result["turns"],
             result["seconds"],
             f"{options.model}, {options.backend}, {options.goals} goals, seed {options.seed}",
         )

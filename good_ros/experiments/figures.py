@@ -40,7 +40,9 @@ def reliability(path: Path, results: Mapping[str, Quality], title: str) -> None:
     pyplot.close(figure)
 
 
-def turn_times(path: Path, seconds: Mapping[str, Sequence[float]], title: str) -> None:
+def turn_times(
+    path: Path, turns: Sequence[int], seconds: Mapping[str, Sequence[float]], title: str
+) -> None:
     """Seconds of each turn, a line for each way of scoring, on a logarithmic scale.
 
     Raises GoodError where matplotlib is not installed or the file cannot be written.
@@ -48,7 +50,7 @@ def turn_times(path: Path, seconds: Mapping[str, Sequence[float]], title: str) -
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(figsize=(5.2, 3.6), layout="constrained")
     for name, values in seconds.items():
-        axes.plot(range(1, len(values) + 1), values, marker="o", markersize=3, label=name)
+        axes.plot(turns, values, marker="o", markersize=3, label=name)
     axes.set(xlabel="turn", ylabel="seconds", title=title, yscale="log")
     axes.legend(fontsize=8)
     _save(figure, path)
