@@ -44,7 +44,7 @@ TAKERS = {
     "goal_belief": {"model": "scoring_model"},
     "goal_manager": {"model": "model"},
     "executor": {"model": "model", "world": "world", "scene": "scene"},
-    "monitor": {"web_port": "web_port"},
+    "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile"},
 }
 """By node, its parameters that come from a launch argument, and from which."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,19 +31,34 @@ class Visit:
 
 
 def draw(world: HouseholdWorld, path: Path, session: Path | None = None) -> int:
-    """Draw the room, and what a session did in it; the number of its steps.
+    """Draw the room, and what a session did in it, to a file; the number of its steps.
 
     The room is drawn as it is after them. Raises InputError where the folder is no session or
     the picture cannot be written, GoodError where matplotlib is missing.
     """
+    if path.suffix not in (".png", ".svg"):
+        raise InputError(f"a picture is a .png or an .svg, not {path.name!r}")
+    figure, steps = _figure(world, session)
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        figure.savefig(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}") from error
+    return steps
+
+
+def as_svg(world: HouseholdWorld, session: Path | None = None) -> bytes:
+    """The same picture as an SVG document. Raises as ``draw`` does."""
+    figure, _ = _figure(world, session)
+    file = io.BytesIO()
+    figure.savefig(file, format="svg")
+    return file.getvalue()
+
+
+def _figure(world: HouseholdWorld, session: Path | None) -> tuple[Any, int]:
+    try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise GoodError(f"drawing needs matplotlib: {INSTALL}") from error
-    if path.suffix not in (".png", ".svg"):
-        raise InputError(f"a picture is a .png or an .svg, not {path.name!r}")
     start = world.state
     visits = list(_follow(world, session)) if session is not None else []
     assert start.grid is not None
@@ -59,12 +75,7 @@ def draw(world: HouseholdWorld, path: Path, session: Path | None = None) -> int:
     axes.set_xlabel("x in m")
     axes.set_ylabel("z in m")
     axes.set_title(world.scene + (f", {len(visits)} steps" if session is not None else ""))
-    canvas = FigureCanvasSVG(figure) if path.suffix == ".svg" else FigureCanvasAgg(figure)
-    try:
-        canvas.print_figure(str(path))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error}") from error
-    return len(visits)
+    return figure, len(visits)
 
 
 def _follow(world: HouseholdWorld, session: Path) -> Iterator[Visit]:

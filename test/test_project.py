@@ -50,7 +50,7 @@ ORDER = {
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
     "experiments": {"core", "inference", "language", "planning", "turns", "worlds"},
-    "monitor": {"core", "recording", "view"},
+    "monitor": {"core", "picture", "recording", "view", "worlds"},
 }
 
 

@@ -23,6 +23,7 @@ from good_ros import __version__
 from good_ros.core.errors import GoodError
 from good_ros.core.plan import TaskState
 from good_ros.monitor.health import Health, Level, SilenceWatch
+from good_ros.monitor.room import RoomPicture
 from good_ros.monitor.session import SessionView
 from good_ros.msg import TaskStatus, Transcript
 from good_ros.nodes import belief_display, diagnostics, monitor_page
@@ -30,7 +31,7 @@ from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.belief_display import BeliefDisplay
 from good_ros.nodes.convert import belief_from_msg, message_to_dict, time_from_msg
 from good_ros.nodes.monitor_page import Page
-from good_ros.nodes.parameters import Parameter
+from good_ros.nodes.parameters import WORLD_SEED, Parameter
 from good_ros.nodes.qos import DIAGNOSTICS, LATCHED_STREAM
 from good_ros.nodes.topics import STREAM_TOPICS
 from good_ros.recording import SessionRecord, read_all
@@ -55,6 +56,9 @@ class MonitorNode(GoodNode):
             "Where sessions are recorded; empty for good_ros/sessions under ROS_HOME.",
         ),
         Parameter("record", True, "Whether sessions are recorded at all."),
+        Parameter("world", "household", "The executor's world, whose room the page shows."),
+        Parameter("scene", "FloorPlan1", "The executor's scene."),
+        WORLD_SEED,
         *belief_display.PARAMETERS,
         *monitor_page.PARAMETERS,
         Parameter(
@@ -84,6 +88,7 @@ class MonitorNode(GoodNode):
         self.plan_written: tuple[int, tuple[str, ...]] = (0, ())
         self.view = SessionView(self.get_namespace())
         self.display = BeliefDisplay(self, values)
+        self.room = RoomPicture(values.world, values.scene, values.world_seed)
         if values.web_port >= 0:
             self.page = Page(self, values, self.picture)
             self.show(self.view.sections)
@@ -213,11 +218,11 @@ class MonitorNode(GoodNode):
             self.page.server.update(sections)
 
     def picture(self) -> Any:
-        """The room from above as a ``Picture``, or None; called from the server's thread.
+        """The room from above as a ``Picture``, or None; called from the server's thread."""
+        from good_ros.monitor.web import Picture
 
-        No world draws itself yet; one that does is asked here.
-        """
-        return None
+        drawn = self.room.svg(self.folder)
+        return None if drawn is None else Picture("image/svg+xml", drawn)
 
     # The nodes' health.
 

@@ -181,7 +181,7 @@ def test_a_model_that_is_down_is_seen_and_its_return_too(make, monkeypatch):
 
 def test_a_planner_whose_model_is_down_is_seen_although_its_turn_ends(make):
     script = {**bread_script(), "executor": [ModelError("the server does not answer")] * 3}
-    with make(script, diagnostics_period_s=0.1) as run:
+    with make(script, diagnostics_period_s=0.1, model_retries=0) as run:
         heard = listen(run, DiagnosticArray, "/diagnostics", DIAGNOSTICS)
         run.turn(1, SAID)
         run.wait(
