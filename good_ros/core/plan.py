@@ -22,6 +22,11 @@ class ErrorCode(IntEnum):
     BLOCKED = 9
     INVALID_ACTION = 10
     WORLD_LOST = 11
+    MISSED_GRASP = 12
+    DROPPED = 13
+    UNREACHABLE = 14
+    HALTED = 15
+    OUT_OF_STOCK = 16
     # Failures of planning and of the executor.
     EFFECT_NOT_VERIFIED = 20
     NO_PLAN = 21
