@@ -115,13 +115,13 @@ class QuestionChooser:
         """
         belief, goals = situation.belief, situation.goals
         if belief is None or belief.top.goal.is_unspecified:
-            return _asked(plain_question())
+            return plainly_asked(plain_question())
         # No answer can tell more than is unknown.
         if belief.entropy < self.rules.cost:
             statement = going_by(belief.top.goal, situation)
             return ChosenQuestion(statement, expects_reply=False)
         if len(goals) < 2:
-            return _asked(plain_question())
+            return plainly_asked(plain_question())
         weighing = _Weighing(self, situation, plain_question, cancel)
         try:
             weighing.run()
@@ -185,7 +185,7 @@ class _Weighing:
         """The best of what was weighed; the plain question where nothing was."""
         if not self.considered:
             return replace(
-                _asked(self.plain_question()),
+                plainly_asked(self.plain_question()),
                 tokens_scored=self.tokens_scored,
                 tokens_written=self.tokens_written,
             )
@@ -296,7 +296,7 @@ class _Weighing:
         return reply.text
 
 
-def _asked(question: str) -> ChosenQuestion:
+def plainly_asked(question: str) -> ChosenQuestion:
     """The plain question, its gain unknown; LISTENING where none was left."""
     return ChosenQuestion(question, expects_reply=question != LISTENING)
 

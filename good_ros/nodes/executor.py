@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
+from good_ros.core.dialog import TurnOutcome
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
@@ -223,8 +224,8 @@ class ExecutorNode(GoodNode):
         if self.order.hear_transcript(transcript_from_msg(message)):
             self.set_up_world()
             return
-        if message.ended and self.order.is_acting:
-            # The person said stop in the middle of a plan, which is undone.
+        if self.order.is_acting and (message.ended or self.order.is_withdrawn):
+            # The person said stop, or never mind, in the middle of a plan, which is undone.
             self.worker.cancel_all()
             self.plans.abandon()
             self.order.abandon()
@@ -302,7 +303,7 @@ class ExecutorNode(GoodNode):
             return self.with_scene(status)
 
         def carry_out(cancel: threading.Event) -> Status:
-            if transcript.ended:
+            if transcript.ended or transcript.turns[-1].outcome is not TurnOutcome.PENDING:
                 status = Status(session_id, turn, TaskState.NO_ACTION, history=self.history)
                 return self.actor.with_conditions(status, belief)
             return self.actor.act(

@@ -28,6 +28,7 @@ from good_ros.nodes.parameters import (
 )
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
 from good_ros.srv import ApprovePlan
+from good_ros.turns.conversation import APPROVAL_START
 from good_ros.worlds.registry import make_world
 
 
@@ -114,7 +115,12 @@ class SimulatedHumanNode(GoodNode):
     def on_question(self, message: Question) -> None:
         # A question in the middle of a turn has the turn's number and another text.
         key = (message.session_id, message.turn, message.text)
-        if not (self.active and message.expects_reply) or key == self.answered:
+        if not self.active or key == self.answered:
+            return
+        # A plan that waits is judged by itself. A statement that is of a turn to come leaves the
+        # word to the person; one of the last turn is the goodbye.
+        is_word_to_us = message.expects_reply or key[:2] != self.answered[:2]
+        if message.text.startswith(APPROVAL_START) or not is_word_to_us:
             return
         if message.session_id != self.answered[0] and message.turn == 1:
             self.history = ()

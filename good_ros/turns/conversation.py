@@ -157,6 +157,12 @@ class Conversation:
         else:
             yield from self._hear_before_question(heard, now)
 
+    def is_answer_aside(self, heard: Heard) -> bool:
+        """Whether an utterance answers a question that was asked in the middle of a turn: any
+        that was caught, but a stop."""
+        caught = not 0 <= heard.confidence < self.min_confidence
+        return self.flow.phase is Phase.STATUS and caught and not self._stops(heard.text)
+
     def _not_caught(self, heard: Heard) -> Iterator[Effect]:
         self.flow.hear_aside(heard.utterance_id)
         yield Note(
@@ -226,6 +232,13 @@ class Conversation:
         """While the next question is being made."""
         flow = self.flow
         act = act_of(heard.text)
+        if self._stops(heard.text):
+            flow.hear_aside(heard.utterance_id)
+            yield DropQuestion()
+            flow.end("the person asked to stop")
+            yield Tell()
+            yield from self._goodbye()
+            return
         if act in (Act.NEVER_MIND, Act.YES, Act.NO):
             flow.hear_aside(heard.utterance_id)
             yield Note(f"ignored {heard.text!r}: nothing was asked")

@@ -145,7 +145,7 @@ class DialogFlow:
         seconds since the epoch, 0 where that is not known.
 
         The new turn where a question stands; None where the person spoke first, in which case
-        the words are held, each utterance for a turn of its own. What was said before the
+        the words are held, each utterance for a turn of its own. What was said between the last
         question that stands, or says that it answers an earlier one, is an answer to the question
         before; the one that stands then still does.
         """

@@ -85,6 +85,13 @@ class ExecutorOrder:
         return self._acting
 
     @property
+    def is_withdrawn(self) -> bool:
+        """Whether the person took back what is being acted on: dialog then marks the turn as
+        without action, before it was reported on."""
+        turns = self.transcript.turns if self.transcript else ()
+        return self._acting and bool(turns) and turns[-1].outcome is TurnOutcome.NO_ACTION
+
+    @property
     def last_turn(self) -> int:
         """The last turn of the session's transcript; 0 before the first."""
         return self.transcript.turn if self.transcript else 0
