@@ -11,7 +11,8 @@ from good_ros.core.errors import ModelCancelled
 from good_ros.inference.backends import AUTO, BACKENDS, DTYPES, make_scorer
 from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
 from good_ros.inference.scorer import DEFAULT_CACHE_MIB
-from good_ros.inference.tracker import BeliefTracker
+from good_ros.inference.tracker import BeliefTracker, SpeakerTrackers
+from good_ros.language.acts import CHANGED_MIND
 from good_ros.msg import GoalBelief, GoalSet, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
@@ -77,6 +78,14 @@ class GoalBeliefNode(GoodNode):
             0.0,
             1.0,
         ),
+        Parameter(
+            "changed_mind",
+            CHANGED_MIND,
+            "Factor on what was said before a person says that they changed their mind; 1 counts "
+            "it in full.",
+            0.0,
+            1.0,
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
@@ -94,11 +103,14 @@ class GoalBeliefNode(GoodNode):
         )
         self.scorer.self_test()
         self.tracker = self.keep(
-            BeliefTracker(
-                self.scorer,
-                temper=values.temper,
-                forgetting=values.forgetting,
-                evidence=values.evidence,
+            SpeakerTrackers(
+                lambda: BeliefTracker(
+                    self.scorer,
+                    temper=values.temper,
+                    forgetting=values.forgetting,
+                    evidence=values.evidence,
+                    changed_mind=values.changed_mind,
+                )
             )
         )
         self.order = BeliefOrder()

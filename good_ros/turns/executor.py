@@ -61,7 +61,7 @@ class ExecutorOrder:
             or belief.turn <= self._acted_turn
         ):
             return None
-        return belief, transcript
+        return belief, transcript.of_speaker(belief.speaker_id)
 
     def begin(self, turn: int) -> None:
         """Acting on this turn has begun; it will not be due again."""
