@@ -19,16 +19,17 @@ Same = Callable[[str, str], bool]
 """Whether two goals' texts mean the same."""
 
 _LEFT_OUT = frozenset(
-    "a an the is are be to should been being want wants wanted would like person human user please "
-    "put placed moved stored kept brought placing putting moving away there it its his her their "
-    "my your some also too".split()
+    plain(
+        """a an the is are be to should been being want wants wanted would like person human user
+        please put placed moved stored kept brought placing putting moving away there it its his
+        her their my your some also too"""
+    ).split()
 )
 _WRITTEN = {
     "refrigerator": "fridge", "couch": "sofa", "cupboard": "cabinet", "trash": "garbage",
     "rubbish": "garbage", "bin": "can", "into": "in", "inside": "in", "onto": "on", "upon": "on",
     "cellphone": "cell phone", "countertop": "counter top", "tabletop": "table top",
 }  # fmt: skip
-_ENDS = ("in", "on", "at")
 
 
 def same_words(first: str, second: str) -> bool:

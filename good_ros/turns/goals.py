@@ -50,7 +50,8 @@ class GoalOrder:
     def turn_to(self, speaker_id: str, first: GoalSet) -> GoalSet:
         """Make the set of a speaker the current one; ``first`` where they have none yet. Its turn
         is the one before the transcript's, so that the belief over it is a pass 1."""
-        assert self.goals is not None and self.transcript is not None
+        assert self.goals is not None
+        assert self.transcript is not None
         if self.goals.speaker_id:
             self._others[self.goals.speaker_id] = self.goals
         own = self._others.pop(speaker_id, None)
