@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import Step, StepResult
 from good_ros.experiments.profiles import Profile
+from good_ros.experiments.temperament import CHANGED, Temperament
 from good_ros.language import conversation
 from good_ros.language.generator import Generator
 from good_ros.planning.execution import replay
 from good_ros.worlds import predicates
 from good_ros.worlds.base import World
 
+OTHER_WISH = " You first ask for one thing that is not among what you want."
 POLICIES = ("what_helps", "everything", "nothing")
 """What a simulated human approves: plans after which more of the profile's conditions are true,
 every plan, or none."""
@@ -34,6 +36,7 @@ class SimulatedHuman:
         temperature: float = 0.7,
         seed: int = 0,
         approves: str = "what_helps",
+        temperament: Temperament | None = None,
         deadline_s: float | None = None,
     ) -> None:
         self.profile = profile
@@ -44,6 +47,7 @@ class SimulatedHuman:
         self.temperature = temperature
         self.seed = seed
         self.approves = approves
+        self.temperament = temperament or Temperament()
         self.deadline_s = deadline_s
         self.problem = ""
         """Why the room could not be followed, empty where it could."""
@@ -61,7 +65,13 @@ class SimulatedHuman:
         """
         if self.is_content(history):
             return self.profile.completion_phrase
-        return conversation.answer(
+        temperament = self.temperament
+        if distracted := temperament.distracted_answer(self.seed, turn):
+            return distracted
+        manner = temperament.manner
+        if temperament.changes_mind and turn == 1:
+            manner += OTHER_WISH
+        said = conversation.answer(
             self.generator,
             self.profile.profile,
             self.task,
@@ -69,9 +79,11 @@ class SimulatedHuman:
             conversation.status_text(history),
             temperature=self.temperature,
             seed=self.seed + turn,
+            manner=manner,
             deadline_s=self.deadline_s,
             cancel=cancel,
         )
+        return f"{CHANGED} {said}" if temperament.changes_mind and turn == 2 else said
 
     def is_content(self, history: Sequence[StepResult]) -> bool:
         """Whether the room, as the person would see it, is as the profile wants it."""

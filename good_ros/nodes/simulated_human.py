@@ -13,6 +13,11 @@ from good_ros.core.plan import StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
 from good_ros.experiments.human import POLICIES, SimulatedHuman
 from good_ros.experiments.profiles import load_profile
+from good_ros.experiments.temperament import (
+    DEFAULT_TEMPERAMENT,
+    load_temperament,
+    temperament_names,
+)
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Utterance
 from good_ros.nodes.base import GoodNode, run
@@ -50,6 +55,12 @@ class SimulatedHumanNode(GoodNode):
             "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
         ),
         Parameter(
+            "temperament",
+            DEFAULT_TEMPERAMENT,
+            "How the person talks, of config/temperaments.yaml.",
+            choices=tuple(temperament_names()),
+        ),
+        Parameter(
             "approves",
             POLICIES[0],
             "Which plans that wait for approval get a yes: those after which more of the "
@@ -73,6 +84,7 @@ class SimulatedHumanNode(GoodNode):
             temperature=values.temperature,
             seed=values.seed,
             approves=values.approves,
+            temperament=load_temperament(values.temperament),
             deadline_s=values.deadline_s,
         )
         self.history: tuple[StepResult, ...] = ()
