@@ -66,12 +66,28 @@ class SimulatedHuman:
             self.profile.profile,
             self.task,
             question,
-            conversation.status_text(history),
+            self._seen(history),
             temperature=self.temperature,
             seed=self.seed + turn,
             deadline_s=self.deadline_s,
             cancel=cancel,
         )
+
+    def _seen(self, history: Sequence[StepResult]) -> str:
+        """What was done, and what of the profile is so already, as the person sees it.
+
+        Without the second a small model asks again for what it has, or takes it back.
+        """
+        done = conversation.status_text(history)
+        if not (history and self._follow(history)):
+            return done
+        objects = self.room.observe()
+        so = [
+            predicates.explain(condition)
+            for condition in self.profile.conditions
+            if predicates.holds(condition, objects)
+        ]
+        return f"{done}. Already as you want it: {'; '.join(so)}" if so else done
 
     def is_content(self, history: Sequence[StepResult]) -> bool:
         """Whether the room, as the person would see it, is as the profile wants it."""
