@@ -11,7 +11,9 @@ setup(
     license="Apache-2.0",
     packages=find_packages(include=["good_ros", "good_ros.*"]),
     package_data={
-        "good_ros": [f"**/*.{kind}" for kind in ("yaml", "json", "gz", "html", "css", "js", "svg")]
+        "good_ros": [
+            f"**/*.{kind}" for kind in ("yaml", "json", "csv", "gz", "html", "css", "js", "svg")
+        ]
     },
     python_requires=">=3.10",
     # Ranges here, exact versions in requirements/: a lab installs beside its own packages.

@@ -160,6 +160,8 @@ def _subjects(predicate: Predicate) -> list[tuple[str, str]]:
         return [("place", value)]
     if kind == "not":
         return _subjects(value)
+    if kind == "basket":
+        return []
     return [subject for part in value for subject in _subjects(part)]
 
 

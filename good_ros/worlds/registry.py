@@ -6,7 +6,7 @@ from good_ros.core.errors import InputError
 from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.base import World
 
-WORLDS = ("household", "ai2thor")
+WORLDS = ("household", "ai2thor", "grocery")
 
 
 def make_world(name: str, ai2thor: Ai2thorOptions | None = None) -> World:
@@ -22,4 +22,8 @@ def make_world(name: str, ai2thor: Ai2thorOptions | None = None) -> World:
         from good_ros.worlds.ai2thor.world import Ai2thorWorld
 
         return Ai2thorWorld(ai2thor)
+    if name == "grocery":
+        from good_ros.worlds.grocery.world import GroceryWorld
+
+        return GroceryWorld()
     raise InputError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")
