@@ -40,9 +40,9 @@ PROFILE_ARGUMENT = (
 )
 
 TAKERS = {
-    "dialog": {"model": "model"},
+    "dialog": {"model": "model", "world": "world"},
     "goal_belief": {"model": "scoring_model"},
-    "goal_manager": {"model": "model"},
+    "goal_manager": {"model": "model", "world": "world"},
     "executor": {"model": "model", "world": "world", "scene": "scene"},
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile"},

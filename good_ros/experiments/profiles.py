@@ -15,6 +15,7 @@ from good_ros.worlds.predicates import explain
 from good_ros.worlds.registry import WORLDS
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
+SAME_SCENES = frozenset({"household", "ai2thor"})
 WORLD = "world"
 """The one further field that a file may have."""
 
@@ -36,6 +37,20 @@ class Profile:
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
     world: str = "household"
+
+    def check_world(self, world: str) -> str:
+        """The world to act in: ``world``, or the profile's where it is empty.
+
+        Raises InputError where the profile's scene is of another kind of world.
+        """
+        if not world or world == self.world:
+            return self.world
+        if {world, self.world} <= SAME_SCENES:
+            return world
+        raise InputError(
+            f"the profile {self.name} is for the world {self.world}, not {world}: choose another "
+            "profile, or no world"
+        )
 
 
 def profile_names() -> list[str]:

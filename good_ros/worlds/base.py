@@ -82,6 +82,8 @@ class World(Protocol):
 class Searchable(Protocol):
     """A world with too many objects to name: what matters is found by search terms (IV-B3)."""
 
+    name: str
+
     def search(self, term: str, count: int = 1, without: Collection[str] = ()) -> list[str]:
         """Ids of the objects that fit a term best, best first, none of ``without`` among them."""
 

@@ -30,7 +30,7 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", WEIGHTS)
 INSTALL = "scripts/setup.sh embeddings"
 BATCH = 64
-LEXICAL_SHARE = 0.25
+LEXICAL_SHARE = 0.4
 """Of a score, what comes from the words: the same word in term and item is never by chance."""
 
 
@@ -66,7 +66,9 @@ class _Encoder:
 
     def __init__(self, folder: Path) -> None:
         from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
 

@@ -77,7 +77,7 @@ class LexicalSearch:
     KIND, NAME, REST = 2.0, 1.5, 0.5
     WHOLE_KIND = 0.6
     """Added where the term names the whole kind, as a share of the best possible score."""
-    NOT_ASKED = 0.04
+    NOT_ASKED = 0.08
     """Taken off for each word of the kind or name that was not asked for."""
     HEAD_ELSEWHERE, WITHOUT_HEAD = 0.85, 0.7
     """Factors for what has the term's last word not as its kind's last one, and not at all:
