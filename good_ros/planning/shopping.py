@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import Step
-from good_ros.planning.needs import Needs
+from good_ros.planning.needs import Needs, stated
 from good_ros.planning.trial import Trial
 from good_ros.worlds.base import Closing, ObjectView, Searchable, World
 from good_ros.worlds.grocery.search import words
@@ -67,12 +67,19 @@ def find_items(
     """Ids of what the terms find, ``results`` for each. What the model thought of adds only
     kinds that the person's own words did not name."""
     kinds = {item.id: item.type for item in objects}
+
+    def search(term: str) -> list[str]:
+        """What a term finds; 'vegan butter' finds only what is vegan."""
+        needs = stated([term])
+        against = {item.id for item in objects if needs.clash(item)} if needs != Needs() else set()
+        return world.search(term, results, {*without, *against})
+
     found: dict[str, None] = {}
     for term in named:
-        found |= dict.fromkeys(world.search(term, results, without))
+        found |= dict.fromkeys(search(term))
     had = {kinds[item_id] for item_id in found}
     for term in thought_of:
-        more = [i for i in world.search(term, results, without) if kinds[i] not in had]
+        more = [i for i in search(term) if kinds[i] not in had]
         found |= dict.fromkeys(more)
         had |= {kinds[item_id] for item_id in more}
     return list(found)

@@ -57,7 +57,8 @@ class EmbeddingSearch:
         if not term.strip():
             return np.zeros(len(self._vectors))
         similar = self._vectors @ self._encoder.embed([term])[0]
-        by_words = np.clip(self._lexical.scores(term), 0.0, 1.6)
+        # Squared, so that one word of several counts for little: 'soft drink' is no soft sugar.
+        by_words = np.clip(self._lexical.scores(term), 0.0, 1.5) ** 2
         return (1 - LEXICAL_SHARE) * np.clip(similar, 0.0, 1.0) + LEXICAL_SHARE * by_words
 
 

@@ -17,7 +17,7 @@ from good_ros.worlds.grocery.inventory import Inventory, Item, cents, contains, 
 
 OURS = "store"
 FOLDER = Path(__file__).parent
-MAX_NAME_CHARS = 120
+MAX_NAME_CHARS = 160
 MAX_TAG_CHARS = 40
 MAX_ROWS = 100_000
 MAX_STOCK = 1_000_000

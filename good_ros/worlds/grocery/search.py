@@ -27,7 +27,9 @@ _FILLERS = (
     "please want need like get buy add put pack bag bottle box can jar cart basket"
 )
 _FILLER = frozenset(_FILLERS.split())
-_PLAIN_WORDS = "plain white whole large fresh unsalted granulated ground drink free extra virgin"
+_PLAIN_WORDS = (
+    "plain white whole large fresh unsalted granulated salted ground drink free extra virgin"
+)
 _PLAIN = frozenset(_PLAIN_WORDS.split())
 """What a name may say without being anything else than what was asked for."""
 _SYNONYMS = {

@@ -127,12 +127,17 @@ class GroceryWorld:
         return view
 
     def possible_actions(self, relevant: Sequence[str]) -> list[Step]:
-        """Adding each relevant item in any quantity, taking out what is in the cart, searching
-        for each kind, buying."""
-        items = self._state.inventory.items
+        """Adding each relevant item, in any quantity that the cart does not hold yet; taking out
+        what is in the cart, searching for each kind, buying."""
+        items, cart = self._state.inventory.items, self._state.cart
         chosen = [items[i] for i in dict.fromkeys(relevant) if i in items]
-        steps = [_adding(item, count) for count in QUANTITIES for item in chosen]
-        for item_id in self._state.cart:
+        steps = [
+            _adding(item, count)
+            for count in QUANTITIES
+            for item in chosen
+            if count > cart.get(item.id, 0)
+        ]
+        for item_id in cart:
             label = f"take {items[item_id].name} out of the cart"
             steps.append(Step(REMOVE, item_id, label=label))
         for kind in dict.fromkeys(item.kind for item in chosen):
