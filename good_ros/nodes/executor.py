@@ -378,6 +378,8 @@ class ExecutorNode(GoodNode):
             if self.world_problem:
                 return PlanOutcome((), ErrorCode.WORLD_LOST, self.world_problem)
             past, last_turn = self.history, self.order.last_turn
+            if self.order.transcript:
+                self.actor.hear(self.order.transcript)
             try:
                 if self.world_lost:
                     self.rebuild(past)

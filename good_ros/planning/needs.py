@@ -103,13 +103,14 @@ class Needs:
         return ""
 
 
-def needs_of(belief: Belief, transcript: Transcript) -> Needs:
+def needs_of(transcript: Transcript, belief: Belief | None = None) -> Needs:
     """What the person has said in the whole dialog, and what the likeliest goal says."""
     needs = Needs()
     for turn in transcript.turns:
         needs |= in_answer(turn.question, turn.utterance)
-    goal = belief.top.goal
-    return needs if goal.is_unspecified else needs | stated([goal.text])
+    if belief is None or belief.top.goal.is_unspecified:
+        return needs
+    return needs | stated([belief.top.goal.text])
 
 
 def in_answer(question: str, answer: str) -> Needs:

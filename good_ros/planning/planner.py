@@ -93,7 +93,7 @@ class Planner:
         goals = self._goals_text(belief)
         objects = world.observe()
         texts = self.texts(belief, transcript)
-        unfit = _unfit(needs_of(belief, transcript), objects)
+        unfit = _unfit(needs_of(transcript, belief), objects)
         if isinstance(world, Searchable):
             relevant = self._search(world, texts, transcript, goals, objects, unfit, cancel)
         else:

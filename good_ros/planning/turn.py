@@ -105,6 +105,10 @@ class TurnActor:
         self.conditions = Conditions()
         self.needs = Needs()
 
+    def hear(self, transcript: Transcript) -> None:
+        """Take what the person has said that they must not get, for plans that are given."""
+        self.needs |= needs_of(transcript)
+
     def act(
         self,
         belief: Belief,
@@ -120,7 +124,7 @@ class TurnActor:
         model or the world is a FAILED status with its code; only ModelCancelled is raised.
         """
         log = _TurnLog(belief, history, on_status)
-        self.needs = needs_of(belief, transcript)
+        self.needs = needs_of(transcript, belief)
         if belief.top.goal.is_unspecified:
             return log.status(TaskState.NO_ACTION)
         try:

@@ -41,12 +41,13 @@ def holds_basket(value: Mapping[str, Any], objects: Sequence[ObjectView]) -> boo
         quantity = int(item.state.get("bought", 0))
         if not value.get("paid"):
             quantity += int(item.state.get("quantity", 0))
-        if quantity and _fits(value, item):
+        if quantity and fits_basket(value, item):
             count += quantity
     return count >= value.get("at_least", 1)
 
 
-def _fits(value: Mapping[str, Any], item: ObjectView) -> bool:
+def fits_basket(value: Mapping[str, Any], item: ObjectView) -> bool:
+    """Whether an item is one that the predicate is about, wherever it is."""
     tags = item.state.get("tags", ())
     of_item = {"kind": item.type, "category": item.state.get("category"), "name": item.name}
     return (
