@@ -10,7 +10,7 @@ ARGUMENTS = (
     ("params_file", "{config}", "ROS 2 parameter file for the nodes."),
     ("log_level", "info", "Lowest level that is logged: debug, info, warn, error or fatal."),
     ("world", "household", "World to act on."),
-    ("scene", "FloorPlan1", "Scene of the world."),
+    ("scene", "FloorPlan1", "Scene of the world; store where the world is grocery."),
     (
         "model",
         "default",

@@ -21,6 +21,7 @@ RECIPE = re.compile(
 _PHRASE = re.compile(
     r"[,.;:!?]|\b(?:and|or|with|plus|also|put|placed|in|into|to|for|please|add|buy|get|need|want)\b"
 )
+_MADE = re.compile(r"\b(?:bak|mak|cook|prepar)(?:e|es|ing)?\b(?P<what>.+)")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SAID_NUMBERS = {
     **{word: number for number, word in enumerate(_NUMBERS, start=1)},
@@ -47,12 +48,16 @@ def named_kinds(phrase: str, objects: Sequence[ObjectView]) -> list[str]:
 def search_terms(texts: Sequence[str], objects: Sequence[ObjectView]) -> list[str]:
     """The phrases of goals and utterances that name an item or its kind, in order."""
     names = {" ".join(words(o.name)) for o in objects if "purchasable" in o.affordances}
+    phrases = [phrase for text in texts for phrase in _PHRASE.split(text.lower())]
+    # What is to be baked is not to be bought.
+    made = {" ".join(words(m["what"])) for phrase in phrases if (m := _MADE.search(phrase))}
     found: dict[str, None] = {}
-    for text in texts:
-        for phrase in _PHRASE.split(text.lower()):
-            term = " ".join(words(phrase))
-            if term and len(term) <= TERM_CHARS and (term in names or named_kinds(phrase, objects)):
-                found[phrase.strip()] = None
+    for phrase in phrases:
+        term = " ".join(words(phrase))
+        if not term or term in made or len(term) > TERM_CHARS:
+            continue
+        if term in names or named_kinds(phrase, objects):
+            found[phrase.strip()] = None
     return list(found)
 
 

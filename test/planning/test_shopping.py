@@ -94,6 +94,11 @@ class TestWhatIsFound:
         texts = ["gluten-free flour, two eggs and Cola put in the cart", "I need a rocket ship"]
         assert search_terms(texts, store.observe()) == ["gluten-free flour", "two eggs", "cola"]
 
+    def test_what_is_to_be_made_is_not_searched_for(self, store):
+        texts = ["chocolate cake and flour put in the cart", "I want to bake a chocolate cake"]
+        assert search_terms(texts, store.observe()) == ["flour"]
+        assert search_terms(["a chocolate cake"], store.observe()) == ["a chocolate cake"]
+
     def test_where_products_are_named_the_model_is_not_asked_for_terms(self, store):
         status, generator, _ = act(store, '["add Whole Milk", "add Medium Eggs"]')
         assert status.state is TaskState.SUCCEEDED
