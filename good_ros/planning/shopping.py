@@ -137,6 +137,14 @@ def closing_step(world: World) -> Step | None:
         world.restore(before)
 
 
+def without_closing(world: World, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps without those that end the task."""
+    if not isinstance(world, Closing):
+        return tuple(steps)
+    closing = world.closing_step().action
+    return tuple(step for step in steps if step.action != closing)
+
+
 def closes(world: World, steps: Sequence[Step]) -> bool:
     """Whether the steps end the task."""
     return isinstance(world, Closing) and world.closing_step().action in {s.action for s in steps}

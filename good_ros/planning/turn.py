@@ -25,7 +25,13 @@ from good_ros.planning.execution import PlanOutcome, run
 from good_ros.planning.needs import Needs, needs_of
 from good_ros.planning.planner import FailedPlan, Planner
 from good_ros.planning.safety import Safety, load_rules
-from good_ros.planning.shopping import closes, closing_step, refusals, removals
+from good_ros.planning.shopping import (
+    closes,
+    closing_step,
+    refusals,
+    removals,
+    without_closing,
+)
 from good_ros.planning.trial import Trials
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
@@ -230,6 +236,10 @@ class TurnActor:
             turn.again = bool(turn.failed) or self.planner.repair_turns > repair_turns
             steps = self._ask_which(steps, turn)
             last = self._try(steps, turn)
+            rest = without_closing(self.world, steps)
+            if last.error_code is ErrorCode.NOT_APPROVED and rest and rest != steps:
+                # A no to buying now is no reason not to fill the cart.
+                last = self._try(rest, turn)
             if last.state is not TaskState.FAILED or last.error_code in FINAL:
                 return last
             turn.failed.append(FailedPlan(steps, last.error_msg))

@@ -155,6 +155,14 @@ class TestBuying:
         assert status.error_code is ErrorCode.NOT_APPROVED
         assert in_cart(store) == {"whole-milk": 1, "medium-eggs": 1}
 
+    def test_a_no_to_buying_now_still_fills_the_cart(self, store):
+        plan = '["add Whole Milk", "buy the basket"]'
+        utterances = ("Add milk and buy it",)
+        status, _, asked = act(store, plan, utterances=utterances, approve=False)
+        assert (status.state, len(asked)) == (TaskState.SUCCEEDED, 1)
+        assert in_cart(store) == {"whole-milk": 1}
+        assert not store.state.sold
+
     def test_what_the_goal_still_lacks_is_planned_first(self, store):
         act(store, '["add Whole Milk"]')
         status, _, _ = act(store, '["add Medium Eggs"]', utterances=("That is all",))
