@@ -3,8 +3,10 @@
 # make test-web   the same for the page, in a real browser
 # make transformers   adds the transformers back end of the belief; its tests are skipped without
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
-WORLD   ?= household
-PROFILE ?= put_away_food
+# household or grocery; the profile's where it is empty.
+WORLD   ?=
+# One of config/profiles; put_away_food, or chocolate_cake in the grocery world, where it is empty.
+PROFILE ?=
 MODEL   ?= default
 SEED    ?= 0
 TURNS   ?= 20
@@ -23,12 +25,12 @@ transformers:
 
 demo: setup
 	@$(GOOD) model pull $(MODEL) >/dev/null
-	@$(GOOD) demo --world $(WORLD) --profile $(PROFILE) --model $(MODEL) --seed $(SEED) \
+	@$(GOOD) demo $(if $(WORLD),--world $(WORLD)) $(if $(PROFILE),--profile $(PROFILE)) --model $(MODEL) --seed $(SEED) \
 		--turns $(TURNS) --sessions sessions $(if $(WEB),--web $(WEB))
 
 chat: setup
 	@$(GOOD) model pull $(MODEL) >/dev/null
-	@$(GOOD) chat --world $(WORLD) --model $(MODEL) --seed $(SEED) --turns $(TURNS) \
+	@$(GOOD) chat $(if $(WORLD),--world $(WORLD)) --model $(MODEL) --seed $(SEED) --turns $(TURNS) \
 		--sessions sessions $(if $(WEB),--web $(WEB))
 
 test: setup

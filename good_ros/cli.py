@@ -23,6 +23,13 @@ from good_ros.commands import (
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
+DEFAULT_WORLD = "household"
+DEFAULT_PROFILE = "put_away_food"
+DEFAULT_PROFILES = {"grocery": "chocolate_cake"}
+WITHOUT_PROFILE = {
+    "grocery": ("fill a shopping cart with what the person wants, and buy it", "store")
+}
+"""By world, task and scene where no profile gives them and the parameters' own do not fit."""
 LAST_RECORD_S = 10.0
 """How long the end of a session is waited for on disk; what it waits for has been published."""
 
@@ -62,7 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_stack_options(demo)
     demo.add_argument(
-        "--profile", default="put_away_food", help="the simulated human (config/profiles)"
+        "--profile",
+        default="",
+        help="the simulated human (config/profiles); put_away_food, or chocolate_cake where the "
+        "world is grocery",
     )
     demo.set_defaults(command=_demo)
 
@@ -116,8 +126,10 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the belief's own model, where it is not --model; default where that is a URL",
     )
-    parser.add_argument("--world", default="household", help="world to act on")
-    parser.add_argument("--scene", default="", help="scene of the world, such as FloorPlan1")
+    parser.add_argument("--world", default="", help="world to act on; the profile's, or household")
+    parser.add_argument(
+        "--scene", default="", help="scene of the world, such as FloorPlan1 or store"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of every random draw")
     parser.add_argument("--turns", type=int, default=20, help="turns after which a session ends")
     parser.add_argument("--namespace", default="", help="namespace of all nodes")
@@ -142,7 +154,6 @@ def _stack_options(
 
     common: dict[str, Any] = {
         "model": options.model,
-        "world": options.world,
         "seed": options.seed,
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
@@ -152,17 +163,22 @@ def _stack_options(
     scoring_model = options.scoring_model
     if not scoring_model:
         scoring_model = "default" if is_url(options.model) else options.model
-    scene = options.scene
+    scene, world = options.scene, options.world
     if profile:
         from good_ros.experiments.profiles import load_profile
 
         loaded = load_profile(profile)
+        world = loaded.check_world(world)
         common |= {
             "profile": profile,
             "task": loaded.task,
             "completion_phrase": loaded.completion_phrase,
         }
         scene = scene or loaded.scene
+    elif world in WITHOUT_PROFILE:
+        common["task"], first_scene = WITHOUT_PROFILE[world]
+        scene = scene or first_scene
+    common["world"] = world or DEFAULT_WORLD
     if scene:
         common["scene"] = scene
     ros_arguments = ["--log-level", options.log_level]
@@ -206,10 +222,9 @@ def _demo(options: argparse.Namespace) -> int:
     from good_ros.nodes.stack import Stack
 
     console = Console()
-    console.print(f"[dim]profile {options.profile}, model {options.model}; loading …[/]")
-    stack = Stack(
-        _stack_options(options, (*NODES, "simulated_human"), quiet=True, profile=options.profile)
-    )
+    profile = options.profile or DEFAULT_PROFILES.get(options.world, DEFAULT_PROFILE)
+    console.print(f"[dim]profile {profile}, model {options.model}; loading …[/]")
+    stack = Stack(_stack_options(options, (*NODES, "simulated_human"), quiet=True, profile=profile))
     try:
         view = ConsoleNode(console, context=stack.context, namespace=options.namespace or None)
         stack.add(view)

@@ -10,7 +10,7 @@ ARGUMENTS = (
     ("params_file", "{config}", "ROS 2 parameter file for the nodes."),
     ("log_level", "info", "Lowest level that is logged: debug, info, warn, error or fatal."),
     ("world", "household", "World to act on."),
-    ("scene", "FloorPlan1", "Scene of the world."),
+    ("scene", "FloorPlan1", "Scene of the world; store where the world is grocery."),
     (
         "model",
         "default",
@@ -40,9 +40,9 @@ PROFILE_ARGUMENT = (
 )
 
 TAKERS = {
-    "dialog": {"model": "model"},
+    "dialog": {"model": "model", "world": "world"},
     "goal_belief": {"model": "scoring_model"},
-    "goal_manager": {"model": "model"},
+    "goal_manager": {"model": "model", "world": "world"},
     "executor": {"model": "model", "world": "world", "scene": "scene"},
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile"},

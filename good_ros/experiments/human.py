@@ -11,6 +11,7 @@ from good_ros.experiments.profiles import Profile
 from good_ros.language import conversation
 from good_ros.language.generator import Generator
 from good_ros.planning.execution import replay
+from good_ros.planning.shopping import closes, closing_step
 from good_ros.worlds import predicates
 from good_ros.worlds.base import World
 
@@ -55,18 +56,22 @@ class SimulatedHuman:
         history: Sequence[StepResult],
         cancel: threading.Event | None = None,
     ) -> str:
-        """What the person says to a question; that all is done once it is so.
+        """What the person says to a question; that all is done once it is so, and that there is
+        nothing more where only the step that ends the task is left.
 
         Raises ModelError where the generator fails.
         """
         if self.is_content(history):
             return self.profile.completion_phrase
+        if history and (last := self._last_step(history)):
+            return f"That is everything. Please {last.label}."
         return conversation.answer(
             self.generator,
             self.profile.profile,
             self.task,
             question,
             self._seen(history),
+            world=self.room.name,
             temperature=self.temperature,
             seed=self.seed + turn,
             deadline_s=self.deadline_s,
@@ -94,7 +99,8 @@ class SimulatedHuman:
         return bool(history) and self._follow(history) and self._fulfilled() == self._wanted
 
     def would_approve(self, plan: Sequence[Step], history: Sequence[StepResult]) -> bool:
-        """The person's yes or no to a plan that waits for approval."""
+        """The person's yes or no to a plan that waits for approval; to one that ends the task,
+        such as buying, only where every condition is true after it."""
         if self.approves != "what_helps":
             return self.approves == "everything"
         if not self._follow(history):
@@ -103,7 +109,16 @@ class SimulatedHuman:
         for step in plan:
             if not self.room.act(step).success:
                 return False
+        if closes(self.room, plan):
+            return self._fulfilled() == self._wanted
         return self._fulfilled() > before
+
+    def _last_step(self, history: Sequence[StepResult]) -> Step | None:
+        """The step that ends the task, where it is all that is left to do."""
+        if not self._follow(history) or (step := closing_step(self.room)) is None:
+            return None
+        self.room.act(step)
+        return step if self._fulfilled() == self._wanted else None
 
     @property
     def _wanted(self) -> int:

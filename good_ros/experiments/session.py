@@ -70,7 +70,7 @@ class LibrarySession:
         """
         session_id = uuid.uuid4().hex[:12]
         flow = DialogFlow(session_id, self.max_turns)
-        manager = GoalManager()
+        manager = GoalManager(world=self.actor.world.name)
         order = GoalOrder()
         order.begin(GoalSet(session_id, 0, 1, (unspecified_goal(),)))
         tracker = BeliefTracker(self.scorer)
@@ -97,6 +97,7 @@ class LibrarySession:
                 self.task,
                 transcript,
                 conversation.status_text(flow.history),
+                world=self.actor.world.name,
                 seed=self.seed + transcript.turn,
                 deadline_s=self.deadline_s,
             )
@@ -111,7 +112,7 @@ class LibrarySession:
         flow.hear(text, 0.0, self.human.profile.name)
         if conversation.says_done(text, self.human.profile.completion_phrase):
             flow.end("the person said that the task is completed")
-        elif conversation.stops(text):
+        elif conversation.stops(text, self.actor.world.name):
             flow.end("the person asked to stop")
 
     def _act(

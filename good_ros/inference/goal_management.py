@@ -45,12 +45,14 @@ class GoalManager:
     """Edits the goal set once a turn, from the belief of pass 1.
 
     A goal that was the least likely for more than ``n_least_likely`` rounds is removed;
-    at most ``max_goals`` goals are kept beside 'Unspecified'.
+    at most ``max_goals`` goals are kept beside 'Unspecified'. ``world`` says in whose words the
+    prompts are.
     """
 
-    def __init__(self, n_least_likely: int = 3, max_goals: int = 8) -> None:
+    def __init__(self, n_least_likely: int = 3, max_goals: int = 8, world: str = "") -> None:
         self.n_least_likely = n_least_likely
         self.max_goals = max_goals
+        self.world = world
         self.reset()
 
     def reset(self) -> None:
@@ -188,7 +190,7 @@ class GoalManager:
             "required": texts,
             "additionalProperties": False,
         }
-        messages = prompts.load("remove_goals").messages(
+        messages = prompts.load("remove_goals", self.world).messages(
             task=task,
             transcript=transcript.as_text(),
             goals="\n".join(f"- {text}" for text in texts),
@@ -239,7 +241,7 @@ class GoalManager:
             "maxItems": PROPOSED_AT_ONCE,
         }
         listed = "; ".join(g.text for g in goals if not g.is_unspecified) or "none"
-        messages = prompts.load("propose_goals").messages(
+        messages = prompts.load("propose_goals", self.world).messages(
             task=task,
             transcript=transcript.as_text(),
             goals=listed,

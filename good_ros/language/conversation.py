@@ -24,6 +24,8 @@ ANOTHER_QUESTION = "What else should I know?"
 STOP_WORDS = frozenset(
     {"stop", "goodbye", "bye", "that is all", "that's all", "we are done", "i am done", "quit"}
 )
+WORLD_STOP_WORDS = {"grocery": frozenset({"stop", "goodbye", "bye", "quit"})}
+"""Where 'that is all' means that it is to be bought now."""
 COURTESY = frozenset(
     {"thank", "thanks", "you", "very", "much", "now", "robot", "please", "and", "bye", "goodbye"}
 )
@@ -37,6 +39,7 @@ def ask(
     transcript: Transcript,
     status: str,
     *,
+    world: str = "",
     seed: int = 0,
     deadline_s: float | None = None,
     cancel: threading.Event | None = None,
@@ -44,10 +47,11 @@ def ask(
     """The robot's next question, one that was not asked before.
 
     A question that repeats an earlier one, or was cut short, is made again with more variety;
-    if that is no better, a plain one is asked. Raises ModelError where the generator fails.
+    if that is no better, a plain one is asked. ``world`` says in whose words the prompt is.
+    Raises ModelError where the generator fails.
     """
     asked = {plain(turn.question) for turn in transcript.turns}
-    messages = prompts.load("question").messages(
+    messages = prompts.load("question", world).messages(
         task=task, transcript=transcript.as_text(), status=status
     )
     for temperature in (0.0, SECOND_TRY_TEMPERATURE):
@@ -72,6 +76,7 @@ def answer(
     question: str,
     status: str,
     *,
+    world: str = "",
     temperature: float = 0.0,
     seed: int = 0,
     deadline_s: float | None = None,
@@ -82,7 +87,7 @@ def answer(
     Raises ModelError where the generator fails or says nothing.
     """
     reply = generator.generate(
-        prompts.load("human").messages(
+        prompts.load("human", world).messages(
             task=task,
             profile=profile.strip(),
             question=question,
@@ -138,10 +143,10 @@ def says_done(utterance: str, completion_phrase: str) -> bool:
     return bool(found) and not AGAINST.search(before) and set(after.split()) <= COURTESY
 
 
-def stops(utterance: str) -> bool:
+def stops(utterance: str, world: str = "") -> bool:
     """Whether the person ends the conversation in so many words."""
     said = plain(utterance)
-    return said in {plain(words) for words in STOP_WORDS}
+    return said in {plain(words) for words in WORLD_STOP_WORDS.get(world, STOP_WORDS)}
 
 
 def _one_question(text: str) -> str:

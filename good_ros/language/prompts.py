@@ -1,7 +1,8 @@
 """Prompts: data files with named slots, beside this module in ``prompts/``.
 
-Each file has ``description`` (with the paper's section), ``slots``, and the texts of the
-``system`` and ``user`` messages, in which ``{slot}`` stands for a slot's value.
+A world may have prompts of its own in a folder of its name; where it lacks one, that of this
+folder is used. Each file has ``description`` (with the paper's section), ``slots``, and the texts
+of the ``system`` and ``user`` messages, in which ``{slot}`` stands for a slot's value.
 """
 
 from __future__ import annotations
@@ -59,9 +60,14 @@ class Prompt:
 
 
 @cache
-def load(name: str) -> Prompt:
-    """The prompt of a name. Raises InputError where there is none or its file is wrong."""
-    path = FOLDER / f"{name}.yaml"
+def load(name: str, world: str = "") -> Prompt:
+    """The prompt of a name, in the words of ``world`` where it has its own.
+
+    Raises InputError where there is none or its file is wrong.
+    """
+    path = FOLDER / world / f"{name}.yaml"
+    if not path.is_file():
+        path = FOLDER / f"{name}.yaml"
     try:
         data = yaml.safe_load(path.read_text())
     except OSError as error:

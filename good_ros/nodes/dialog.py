@@ -17,7 +17,7 @@ from good_ros.language.backends import make_generator
 from good_ros.msg import Question, TaskStatus, Transcript, Utterance
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import status_from_msg, transcript_to_msg
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, WORLD, Parameter
 from good_ros.nodes.qos import LATCHED, SPEECH_IN
 from good_ros.nodes.waiting import until_done
 from good_ros.srv import AskPerson, ResetSession
@@ -32,6 +32,7 @@ class DialogNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
+        WORLD,
         Parameter("max_turns", 20, "Turns after which the session ends.", 1, 1000),
         Parameter(
             "opening",
@@ -97,6 +98,7 @@ class DialogNode(GoodNode):
                 self.values.task,
                 transcript,
                 conversation.status_text(history),
+                world=self.values.world,
                 seed=self.values.seed + transcript.turn,
                 deadline_s=self.values.deadline_s,
                 cancel=cancel,
@@ -137,7 +139,7 @@ class DialogNode(GoodNode):
         except InputError as error:
             self.get_logger().warning(str(error))
             return
-        if self.flow.phase is Phase.STATUS and conversation.stops(text):
+        if self.flow.phase is Phase.STATUS and conversation.stops(text, self.values.world):
             # Said while the robot acts: it is not kept for the next turn.
             self.end_aside()
             self.flow.end("the person asked to stop")
@@ -160,7 +162,7 @@ class DialogNode(GoodNode):
         self.flow.hear(text, self.seconds(), speaker_id, utterance_id)
         if conversation.says_done(text, self.values.completion_phrase):
             self.flow.end("the person said that the task is completed")
-        elif conversation.stops(text):
+        elif conversation.stops(text, self.values.world):
             self.flow.end("the person asked to stop")
         self.publish_transcript()
         if self.flow.phase is Phase.ENDED:

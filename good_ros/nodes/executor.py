@@ -38,6 +38,7 @@ from good_ros.planning.turn import Patience, TurnActor
 from good_ros.srv import ApprovePlan
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
+from good_ros.worlds.grocery.search import AUTO, SEARCHES
 from good_ros.worlds.registry import WORLDS, make_world
 
 STANDARD = Ai2thorOptions()
@@ -101,7 +102,8 @@ class ExecutorNode(GoodNode):
         Parameter(
             "scene",
             "FloorPlan1",
-            "Scene of the world, such as FloorPlan1, or a procedural house's JSON file.",
+            "Scene of the world, such as FloorPlan1, or a procedural house's JSON file; for the "
+            "grocery world store, or a .csv or .yaml file of an inventory.",
         ),
         WORLD_SEED,
         Parameter("top_k", 3, "Goals that the planner is shown, most likely first.", 1, 20),
@@ -150,12 +152,28 @@ class ExecutorNode(GoodNode):
             "What becomes of a goal of execute_plan while another plan is under way.",
             choices=(QUEUE, REFUSE),
         ),
+        Parameter(
+            "store_search",
+            AUTO,
+            "World grocery: search by the similarity of embeddings or by words; auto takes "
+            "embeddings where they are installed.",
+            choices=SEARCHES,
+        ),
+        Parameter(
+            "store_results",
+            1,
+            "World grocery: items that are looked at for each search term.",
+            1,
+            20,
+        ),
         *AI2THOR,
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.world = self.keep(make_world(values.world, ai2thor_options(values)))
+        self.world = self.keep(
+            make_world(values.world, ai2thor_options(values), values.store_search)
+        )
         self.world.reset(values.scene, values.world_seed)
         safety = Safety(load_rules(values.safety_file), values.people_near)
         self.generator = self.keep(make_generator(values.model, values.served_model))
@@ -172,6 +190,7 @@ class ExecutorNode(GoodNode):
                 max_steps=values.max_steps,
                 seed=values.seed,
                 deadline_s=values.deadline_s,
+                results=values.store_results,
             ),
             max_replans=values.max_replans,
             safety=safety,
@@ -378,6 +397,8 @@ class ExecutorNode(GoodNode):
             if self.world_problem:
                 return PlanOutcome((), ErrorCode.WORLD_LOST, self.world_problem)
             past, last_turn = self.history, self.order.last_turn
+            if self.order.transcript:
+                self.actor.hear(self.order.transcript)
             try:
                 if self.world_lost:
                     self.rebuild(past)

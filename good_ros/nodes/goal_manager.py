@@ -18,7 +18,15 @@ from good_ros.nodes.convert import (
     goal_set_to_msg,
     transcript_from_msg,
 )
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
+from good_ros.nodes.parameters import (
+    DEADLINE,
+    MODEL,
+    SEED,
+    SERVED_MODEL,
+    TASK,
+    WORLD,
+    Parameter,
+)
 from good_ros.nodes.qos import LATCHED
 from good_ros.srv import EditGoals
 from good_ros.turns.goals import GoalOrder
@@ -32,6 +40,7 @@ class GoalManagerNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
+        WORLD,
         Parameter("initial_goals", [""], "Goals that stand before the first turn."),
         Parameter("unspecified_prior", 1.0, "Weight of 'Unspecified' among the goals.", 1e-6, 1e6),
         Parameter(
@@ -48,7 +57,9 @@ class GoalManagerNode(GoodNode):
         self.values = values
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.manager = GoalManager(
-            n_least_likely=values.least_likely_rounds, max_goals=values.max_goals
+            n_least_likely=values.least_likely_rounds,
+            max_goals=values.max_goals,
+            world=values.world,
         )
         self.scene_text = ""
         self.order = GoalOrder()

@@ -13,6 +13,8 @@ from typing import Any
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
+from good_ros.worlds.registry import WORLDS
+
 Value = bool | int | float | str | list[str] | list[float]
 
 
@@ -96,6 +98,11 @@ TASK = Parameter(
     "task",
     "interact with the objects in the room so that it ends up as the person wants it",
     "What the robot is there for, as prompts say it.",
+)
+
+
+WORLD = Parameter(
+    "world", "household", "The executor's world, in whose words prompts are.", choices=WORLDS
 )
 
 

@@ -60,7 +60,7 @@ class SimulatedHumanNode(GoodNode):
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.profile = load_profile(values.profile)
-        room = make_world("household")
+        room = make_world(self.profile.world)
         room.reset(self.profile.scene, values.world_seed)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.human = SimulatedHuman(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,21 +14,27 @@ from good_ros.core.plan import Step, StepResult
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
+from good_ros.planning.needs import Needs, needs_of
 from good_ros.planning.relevance import (
     can_be_acted_on,
     choose,
     is_called_for,
     named_objects,
 )
-from good_ros.worlds.base import ObjectView, World
+from good_ros.planning.shopping import RECIPE, find_items, search_terms
+from good_ros.worlds.base import ObjectView, Searchable, World
 
 MAX_TYPES = 6
+MAX_TERMS = 8
+MAX_ITEMS = 20
+"""Of a store's items, those that a plan is made over."""
 TYPES_TOKENS = 64
 TOKENS_A_STEP = 16
 HISTORY_SHOWN = 6
 TURNS_SHOWN = 3
 RULED_OUT = 0.02
 """A goal under this probability is not shown to the planner: it would only distract."""
+ADD = "AddToCart"
 UNFIT_TYPES = frozenset({"Floor", "Wall", "Window", "Ceiling"})
 
 
@@ -44,7 +50,8 @@ class Planner:
     """Makes plans with a generator.
 
     ``top_k`` goals are shown with their probabilities, most likely first; a plan has at most
-    ``max_steps`` steps, each one of the world's possible actions by its label.
+    ``max_steps`` steps, each one of the world's possible actions by its label. In a world that
+    is searched, ``results`` objects are looked at for each search term; the paper takes one.
     """
 
     def __init__(
@@ -56,6 +63,7 @@ class Planner:
         max_steps: int = 12,
         seed: int = 0,
         deadline_s: float | None = None,
+        results: int = 1,
     ) -> None:
         self.generator = generator
         self.task = task
@@ -63,6 +71,7 @@ class Planner:
         self.max_steps = max_steps
         self.seed = seed
         self.deadline_s = deadline_s
+        self.results = results
         self.repair_turns = 0
         """Replies that were asked for again with the error, since the start."""
 
@@ -84,11 +93,15 @@ class Planner:
         goals = self._goals_text(belief)
         objects = world.observe()
         texts = self.texts(belief, transcript)
-        relevant = self._relevant(texts, transcript, goals, objects, cancel)
+        unfit = _unfit(needs_of(transcript, belief), objects)
+        if isinstance(world, Searchable):
+            relevant = self._search(world, texts, transcript, goals, objects, unfit, cancel)
+        else:
+            relevant = self._relevant(texts, transcript, goals, objects, cancel)
         actions = {
             step.label: step
             for step in world.possible_actions(relevant)
-            if is_called_for(step, texts)
+            if is_called_for(step, texts) and not (step.action == ADD and step.object_id in unfit)
         }
         schema = {
             "type": "array",
@@ -96,7 +109,7 @@ class Planner:
             "minItems": 1,
             "maxItems": self.max_steps,
         }
-        messages = prompts.load("plan").messages(
+        messages = prompts.load("plan", world.name).messages(
             task=self.task,
             transcript=_recent(transcript),
             goals=goals,
@@ -136,6 +149,32 @@ class Planner:
             chosen = []
         return choose(named, chosen, objects)
 
+    def _search(
+        self,
+        world: Searchable,
+        texts: Sequence[str],
+        transcript: Transcript,
+        goals: str,
+        objects: Sequence[ObjectView],
+        unfit: Collection[str],
+        cancel: threading.Event | None,
+    ) -> list[str]:
+        """Ids of the objects that the search terms find: the phrases that name some; the model is
+        asked for terms where none does, or where it is said only what things are for."""
+        named = search_terms(texts, objects)
+        thought_of: list[str] = []
+        if not named or RECIPE.search(" ".join(texts).lower()):
+            term = {"type": "string", "minLength": 2, "maxLength": 40}
+            schema = {"type": "array", "items": term, "minItems": 1, "maxItems": MAX_TERMS}
+            messages = prompts.load("search_terms", world.name).messages(
+                task=self.task, transcript=_recent(transcript), goals=goals
+            )
+            try:
+                thought_of = self._generate(messages, TYPES_TOKENS, schema, cancel)
+            except MalformedReply:
+                thought_of = []
+        return find_items(world, named, thought_of, objects, unfit, self.results)[:MAX_ITEMS]
+
     def _generate(
         self,
         messages: list[Message],
@@ -168,6 +207,11 @@ class Planner:
         return [h for h in goals[: self.top_k] if h is goals[0] or h.probability >= RULED_OUT]
 
 
+def _unfit(needs: Needs, objects: Sequence[ObjectView]) -> set[str]:
+    """Ids of the objects that the person must not get."""
+    return {item.id for item in objects if needs.clash(item)}
+
+
 def _recent(transcript: Transcript) -> str:
     return Transcript(transcript.session_id, transcript.turns[-TURNS_SHOWN:]).as_text()
 
@@ -186,6 +230,8 @@ def _whereabouts(objects: Sequence[ObjectView], relevant: Sequence[str]) -> str:
             notes.append("open" if item.state.get("open") else "closed")
         if "toggleable" in item.affordances:
             notes.append("on" if item.state.get("toggled") else "off")
+        if price := item.state.get("price"):
+            notes.append(str(price))
         lines.append(f"{item.name} ({', '.join(notes)})" if notes else item.name)
     return "; ".join(lines) or "(nothing that matters)"
 

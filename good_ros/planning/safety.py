@@ -18,6 +18,8 @@ from good_ros.core.errors import InputError
 from good_ros.core.plan import Step
 from good_ros.core.resources import config_folder
 from good_ros.planning.conditions import Conditions
+from good_ros.planning.needs import Needs
+from good_ros.planning.shopping import refusals
 from good_ros.planning.trial import Trial, Trials
 from good_ros.planning.usefulness import is_true
 from good_ros.worlds.base import ObjectView
@@ -90,13 +92,19 @@ class Safety:
         return Judgement(tuple(refused), tuple(approval))
 
     def judge(
-        self, trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
+        self,
+        trials: Trials,
+        steps: Sequence[Step],
+        belief: Belief,
+        conditions: Conditions,
+        needs: Needs | None = None,
     ) -> Judgement:
-        """By the lists, and by how sure the belief is that the plan is wanted."""
+        """By the lists, by what the person must not get, and by how sure the belief is that the
+        plan is wanted."""
         by_lists = self.judge_steps(steps, trials.of(()).before)
-        return Judgement(
-            by_lists.refused, by_lists.approval + self._doubts(trials, steps, belief, conditions)
-        )
+        unfit = refusals(trials.of(steps), needs) if needs else ()
+        doubts = self._doubts(trials, steps, belief, conditions)
+        return Judgement(by_lists.refused + unfit, by_lists.approval + doubts)
 
     def _doubts(
         self, trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
@@ -160,6 +168,8 @@ def _subjects(predicate: Predicate) -> list[tuple[str, str]]:
         return [("place", value)]
     if kind == "not":
         return _subjects(value)
+    if kind == "basket":
+        return []
     return [subject for part in value for subject in _subjects(part)]
 
 

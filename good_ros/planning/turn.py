@@ -22,8 +22,16 @@ from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import Stop
 from good_ros.planning.execution import PlanOutcome, run
+from good_ros.planning.needs import Needs, needs_of
 from good_ros.planning.planner import FailedPlan, Planner
 from good_ros.planning.safety import Safety, load_rules
+from good_ros.planning.shopping import (
+    closes,
+    closing_step,
+    refusals,
+    removals,
+    without_closing,
+)
 from good_ros.planning.trial import Trials
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
@@ -95,11 +103,17 @@ class TurnActor:
         self.ask_conditions = ask_conditions
         self.patience = patience or Patience()
         self.conditions = Conditions()
+        self.needs = Needs()
         self.on_plan: Callable[[PlanRecord], None] = lambda record: None
 
     def reset(self) -> None:
         """A new session begins: what goals mean is learnt anew."""
         self.conditions = Conditions()
+        self.needs = Needs()
+
+    def hear(self, transcript: Transcript) -> None:
+        """Take what the person has said that they must not get, for plans that are given."""
+        self.needs |= needs_of(transcript)
 
     def act(
         self,
@@ -116,6 +130,7 @@ class TurnActor:
         model or the world is a FAILED status with its code; only ModelCancelled is raised.
         """
         log = _TurnLog(belief, history, on_status)
+        self.needs = needs_of(transcript, belief)
         if belief.top.goal.is_unspecified:
             return log.status(TaskState.NO_ACTION)
         try:
@@ -145,8 +160,9 @@ class TurnActor:
         if problem is not None:
             return problem
         judgement = self.safety.judge_steps(steps, self.world.observe())
-        if judgement.refused:
-            return PlanOutcome((), ErrorCode.PLAN_REFUSED, "; ".join(judgement.refused))
+        refused = judgement.refused + refusals(Trials(self.world).of(steps), self.needs)
+        if refused:
+            return PlanOutcome((), ErrorCode.PLAN_REFUSED, "; ".join(refused))
         if judgement.approval:
             waiting = replace(
                 status,
@@ -195,6 +211,9 @@ class TurnActor:
     def _act(self, turn: _Turn) -> TaskStatus:
         log, goal = turn.log, turn.belief.top.goal
         conditions = self.conditions.now(goal, self.world.observe())
+        closing = closing_step(self.world) if turn.satisfied else None
+        if closing and all(true for _, true in conditions):
+            return self._try((*removals(self.world, self.needs), closing), turn)
         if conditions and is_completed(turn.satisfied, False, conditions):
             return log.status(TaskState.DONE)
         last = log.status(TaskState.FAILED, (), ErrorCode.NO_PLAN, "no plan was made")
@@ -208,6 +227,8 @@ class TurnActor:
             except ModelError as error:
                 return log.status(TaskState.FAILED, (), _model_code(error), str(error))
             steps = tuple(s for s in proposed if s.action != END_ACTION)
+            steps += (closing,) if closing and not steps else ()
+            steps = (*removals(self.world, self.needs), *steps)
             if not steps and is_completed(turn.satisfied, bool(proposed), conditions):
                 return log.status(TaskState.DONE)
             if any(plan.steps == steps for plan in turn.failed):
@@ -215,6 +236,10 @@ class TurnActor:
             turn.again = bool(turn.failed) or self.planner.repair_turns > repair_turns
             steps = self._ask_which(steps, turn)
             last = self._try(steps, turn)
+            rest = without_closing(self.world, steps)
+            if last.error_code is ErrorCode.NOT_APPROVED and rest and rest != steps:
+                # A no to buying now is no reason not to fill the cart.
+                last = self._try(rest, turn)
             if last.state is not TaskState.FAILED or last.error_code in FINAL:
                 return last
             turn.failed.append(FailedPlan(steps, last.error_msg))
@@ -278,7 +303,7 @@ class TurnActor:
         if checked.steps in turn.tried:
             return self._repeated(checked.steps, turn)
         turn.tried.append(checked.steps)
-        judgement = self.safety.judge(trials, checked.steps, belief, self.conditions)
+        judgement = self.safety.judge(trials, checked.steps, belief, self.conditions, self.needs)
         record = PlanRecord(
             log.turn,
             checked.steps,
@@ -299,7 +324,9 @@ class TurnActor:
         outcome = run(self.world, checked.steps, log.turn, log.step, turn.cancel)
         log.end(outcome.results)
         if outcome.error_code is ErrorCode.NONE:
-            return log.status(TaskState.SUCCEEDED, checked.steps)
+            ended = closes(self.world, checked.steps)
+            state = TaskState.DONE if ended else TaskState.SUCCEEDED
+            return log.status(state, checked.steps)
         return log.status(TaskState.FAILED, checked.steps, outcome.error_code, outcome.error_msg)
 
     def _better(self, checked: CheckedPlan, trials: Trials, turn: _Turn) -> CheckedPlan:

@@ -44,6 +44,8 @@ def check_world(name: str, options: Ai2thorOptions) -> list[Finding]:
     """What a world needs; where nothing is missing for ``ai2thor`` it is started once."""
     if name == "household":
         return [_scenes()]
+    if name == "grocery":
+        return [_store(), _search()]
     findings = list(_ai2thor(options))
     if all(finding.fine for finding in findings):
         findings.append(_start(options))
@@ -57,6 +59,23 @@ def _scenes() -> Finding:
         return Finding("scenes", False, str(error), scenes.INSTALL)
     words = f"{len(scenes.scene_names())} scenes, {count} objects in {FIRST_SCENE}"
     return Finding("scenes", True, words)
+
+
+def _store() -> Finding:
+    from good_ros.worlds.grocery.loading import OURS, load_inventory
+
+    inventory = load_inventory(OURS)
+    words = f"{len(inventory.items)} items in {len(inventory.categories)} categories"
+    return Finding("inventory", True, words)
+
+
+def _search() -> Finding:
+    """Without embeddings the store is searched by words, which is enough."""
+    from good_ros.worlds.grocery.embedding import missing
+
+    if problem := missing():
+        return Finding("search", True, f"by words; by embeddings where wanted: {problem}")
+    return Finding("search", True, "by embeddings of all-MiniLM-L6-v2")
 
 
 def _ai2thor(options: Ai2thorOptions) -> Iterator[Finding]:
