@@ -50,6 +50,8 @@ lint: setup
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
+	@.venv/bin/hadolint docker/Dockerfile docker/Dockerfile.cuda
+	@.venv/bin/shellcheck scripts/*.sh docker/*.sh .ci/run
 
 docs-parameters: setup
 	@.venv/bin/python scripts/write_parameters.py
