@@ -103,7 +103,7 @@ def test_compose_opens_the_page_to_this_machine_alone_and_holds_no_key():
 def test_compose_commands_are_known(monkeypatch):
     from good_ros import cli
 
-    words = [w for w in COMPOSE["services"]["nodes"]["command"][1:]]
+    words = COMPOSE["services"]["nodes"]["command"][1:]
     options = cli._parser().parse_args(words)
     assert options.model == "http://model:8000/v1"
     assert Path(options.params_file.replace("/ws/src/good_ros", str(ROOT))).is_file()
