@@ -32,6 +32,11 @@ class Profile:
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
 
+    @property
+    def world(self) -> str:
+        """The world that the profile's scene is of."""
+        return "arm" if self.domain == "arm" else "household"
+
 
 def profile_names() -> list[str]:
     """The profiles in ``config/profiles``."""

@@ -37,6 +37,15 @@ ALIASES = {
     "burner": "StoveBurner",
     "soap": "SoapBottle",
     "tub": "BathtubBasin",
+    "bag": "LunchBag",
+    "lunchbox": "LunchBag",
+    "lunch box": "LunchBag",
+    "apples": "AppleSlices",
+    "apple": "AppleSlices",
+    "gummy": "GummyCandy",
+    "gummies": "GummyCandy",
+    "sanitizer": "HandSanitizer",
+    "cereal": "Cheerios",
 }
 """What people call things, where it is not the type's own words."""
 
@@ -67,6 +76,10 @@ ONLY_WHERE_SAID = {
     "EmptyLiquidFromObject": r"\b(empty|pour|drain)",
     "PushObject": r"\b(push|shov)",
     "PullObject": r"\b(pull|drag)",
+    "GoTo": r"\b(go to|go over|reach|hover|above|over to)\b",
+    "Grasp": r"\b(grasp|grip)\b",
+    "Release": r"\b(release|let (it |them )?go|drop)\b",
+    "GoHome": r"\b(home|go away)\b",
 }
 """Actions that change or spoil a thing are offered only where it was said in these words: most
 cannot be undone, and every needless choice makes a plan worse."""

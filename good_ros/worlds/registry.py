@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from good_ros.core.errors import InputError
 from good_ros.worlds.ai2thor.options import Ai2thorOptions
+from good_ros.worlds.arm.options import ArmOptions
 from good_ros.worlds.base import World
 
-WORLDS = ("household", "ai2thor")
+WORLDS = ("household", "ai2thor", "arm")
+FOLLOWED_IN = {"ai2thor": "household"}
+"""By world the one in which somebody else can follow what is done, where it is another one."""
 
 
-def make_world(name: str, ai2thor: Ai2thorOptions | None = None) -> World:
-    """A world that is not reset yet; ``ai2thor`` are the ``Ai2thorOptions`` of that world.
+def make_world(
+    name: str, ai2thor: Ai2thorOptions | None = None, arm: ArmOptions | None = None
+) -> World:
+    """A world that is not reset yet; ``ai2thor`` and ``arm`` are the options of those worlds.
 
     Raises InputError where there is none of that name.
     """
@@ -22,4 +27,10 @@ def make_world(name: str, ai2thor: Ai2thorOptions | None = None) -> World:
         from good_ros.worlds.ai2thor.world import Ai2thorWorld
 
         return Ai2thorWorld(ai2thor)
+    if name == "arm":
+        from good_ros.worlds.arm.config import load_config
+        from good_ros.worlds.arm.world import ArmWorld
+
+        options = arm or ArmOptions()
+        return ArmWorld(load_config(options.file), options.make_body)
     raise InputError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")
