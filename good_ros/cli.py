@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from good_ros.commands import (
+    arm,
     bench_belief,
     bench_monitor,
     bench_world,
@@ -92,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         part.add_to(parts)
 
     worlds.add_commands(commands)
+    arm.add(commands)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")

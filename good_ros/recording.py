@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
+from good_ros.core.plan import Step
 
 STREAMS = ("transcript", "questions", "goals", "beliefs", "status")
 """Kinds that hold messages whole, as they were published."""
@@ -41,6 +42,16 @@ class SessionRecord:
     def close(self) -> None:
         for file in self._files.values():
             file.close()
+
+
+def steps_done(folder: Path) -> list[Step]:
+    """The steps that worked in a session, in order. Raises InputError as ``read``."""
+    fields = ("action", "object_id", "target_id", "label", "argument")
+    return [
+        Step(**{name: str(line["step"].get(name, "")) for name in fields})
+        for line in read(folder, "actions")
+        if line.get("success")
+    ]
 
 
 def read(folder: Path, kind: str) -> list[dict[str, Any]]:

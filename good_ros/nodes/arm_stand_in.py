@@ -11,7 +11,6 @@ import argparse
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -173,12 +172,15 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--arm-file", default="", help="the arm's YAML file")
     parser.add_argument("--scene", default="lunch_bag", help="the scene that is set")
     parser.add_argument("--rate", type=float, default=1.0, help="times as fast as the clock")
-    options, rest = parser.parse_known_args(args)
-    context: Any = Context()
-    rclpy.init(args=rest, context=context)
-    controller = StandInController(
-        load_config(options.arm_file), context, scene=options.scene, rate=options.rate
-    )
+    options = parser.parse_args(args)
+    return run(options.arm_file, options.scene, options.rate)
+
+
+def run(arm_file: str, scene: str, rate: float) -> int:
+    """The stand-in until Ctrl-C; the exit code."""
+    context = Context()
+    rclpy.init(context=context)
+    controller = StandInController(load_config(arm_file), context, scene=scene, rate=rate)
     controller.run()
     try:
         threading.Event().wait()

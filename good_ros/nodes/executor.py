@@ -9,7 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
+from typing import Any
+
+from std_msgs.msg import Bool
 
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, StepResult, TaskState
@@ -29,15 +33,16 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
-from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.qos import COMMAND, LATCHED
 from good_ros.planning.desk import AnyStop, Desk, Stop
 from good_ros.planning.execution import PlanOutcome, replay
 from good_ros.planning.planner import Planner
-from good_ros.planning.safety import Safety, load_rules
+from good_ros.planning.safety import Safety, approve_all, load_rules
 from good_ros.planning.turn import Patience, TurnActor
 from good_ros.srv import ApprovePlan
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
+from good_ros.worlds.arm.options import MOTIONS, PATHS, ROS2_CONTROL, SIM, ArmOptions
 from good_ros.worlds.registry import WORLDS, make_world
 
 STANDARD = Ai2thorOptions()
@@ -85,6 +90,23 @@ AI2THOR = (
         "again and the room rebuilt.",
         0.1,
         3600.0,
+    ),
+)
+
+
+ARM = (
+    Parameter(
+        "arm_path",
+        SIM,
+        "World arm: sim moves an arm in physics; dry_run does so too, publishes it for RViz under "
+        "dry_run/ and treats it as a physical one; ros2_control moves a real arm.",
+        choices=PATHS,
+    ),
+    Parameter("arm_file", "", "World arm: the arm's YAML file; empty for config/arm.yaml."),
+    Parameter(
+        "arm_approval",
+        True,
+        "World arm: nothing moves on the path ros2_control before a person has approved the plan.",
     ),
 )
 
@@ -151,13 +173,21 @@ class ExecutorNode(GoodNode):
             choices=(QUEUE, REFUSE),
         ),
         *AI2THOR,
+        *ARM,
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.world = self.keep(make_world(values.world, ai2thor_options(values)))
+        self.world = self.keep(
+            make_world(values.world, ai2thor_options(values), self.arm_options(values))
+        )
         self.world.reset(values.scene, values.world_seed)
-        safety = Safety(load_rules(values.safety_file), values.people_near)
+        rules = load_rules(values.safety_file)
+        if (values.world, values.arm_path) == ("arm", ROS2_CONTROL) and values.arm_approval:
+            rules = approve_all(rules, MOTIONS)
+        safety = Safety(rules, values.people_near)
+        if values.world == "arm":
+            self.listen(Bool, "stop", self.on_stop, COMMAND)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         if hasattr(self.generator, "on_trouble"):
             self.generator.on_trouble = self.on_model_trouble
@@ -194,6 +224,25 @@ class ExecutorNode(GoodNode):
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
         self.serve(ApprovePlan, "approve_plan", self.on_approve)
         self.plans = self.keep(PlanServer(self, self, values.second_plan))
+
+    def arm_options(self, values: SimpleNamespace) -> ArmOptions:
+        """The parameters of the arm world."""
+        if values.world != "arm" or values.arm_path == SIM:
+            return ArmOptions(values.arm_file)
+        from good_ros.nodes.arm_body import DryRunBody, RosBody
+
+        kind = RosBody if values.arm_path == ROS2_CONTROL else DryRunBody
+        where = {"context": self.context, "namespace": self.get_namespace()}
+        return ArmOptions(values.arm_file, partial(kind, **where))
+
+    def on_stop(self, message: Bool) -> None:
+        """Halt the arm, whatever is under way, or let it move again; from the graph's thread."""
+        world: Any = self.world
+        if message.data:
+            self.get_logger().warning("the arm is halted; false on stop lets it go on")
+            world.halt()
+        else:
+            world.go_on()
 
     def facts(self) -> Mapping[str, str]:
         return {

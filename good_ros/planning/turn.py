@@ -24,7 +24,7 @@ from good_ros.planning.desk import Stop
 from good_ros.planning.execution import PlanOutcome, run
 from good_ros.planning.planner import FailedPlan, Planner
 from good_ros.planning.safety import Safety, load_rules
-from good_ros.planning.trial import Trials
+from good_ros.planning.trial import Trials, rehearsal_of
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
 
@@ -164,15 +164,16 @@ class TurnActor:
 
     def _impossible(self, steps: Sequence[Step]) -> PlanOutcome | None:
         """The first step that cannot be done, with the world's reason; None where all can."""
-        before = self.world.snapshot()
+        world = rehearsal_of(self.world)
+        before = world.snapshot()
         try:
             for step in steps:
-                outcome = self.world.act(step)
+                outcome = world.act(step)
                 if not outcome.success:
                     message = f"'{step.label or step.action}': {outcome.error_msg}"
                     return PlanOutcome((), outcome.error_code, message)
         finally:
-            self.world.restore(before)
+            world.restore(before)
         return None
 
     def with_conditions(self, status: TaskStatus, belief: Belief) -> TaskStatus:
@@ -342,6 +343,7 @@ class TurnActor:
 FINAL = frozenset(
     {
         ErrorCode.CANCELLED,
+        ErrorCode.HALTED,
         ErrorCode.NOT_APPROVED,
         ErrorCode.REPEATED_PLAN,
         ErrorCode.WORLD_LOST,

@@ -8,6 +8,8 @@ from typing import Any
 
 SIM, DRY_RUN, ROS2_CONTROL = "sim", "dry_run", "ros2_control"
 PATHS = (SIM, DRY_RUN, ROS2_CONTROL)
+MOTIONS = ("PickupObject", "PutObject", "GoTo", "Grasp", "Release", "GoHome")
+"""The actions that move the arm."""
 
 
 @dataclass(frozen=True)
