@@ -18,6 +18,7 @@ from good_ros.commands import (
     bench_world,
     eval_arm,
     eval_belief,
+    eval_proactive,
     sessions,
     tasks,
     worlds,
@@ -84,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+    eval_proactive.add_to(measures)
     eval_arm.add_to(measures)
     tasks.add(measures)
 

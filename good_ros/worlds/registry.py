@@ -7,7 +7,7 @@ from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.arm.options import ArmOptions
 from good_ros.worlds.base import World
 
-WORLDS = ("household", "ai2thor", "arm")
+WORLDS = ("household", "ai2thor", "arm", "table")
 FOLLOWED_IN = {"ai2thor": "household"}
 """By world the one in which somebody else can follow what is done, where it is another one."""
 
@@ -33,4 +33,8 @@ def make_world(
 
         options = arm or ArmOptions()
         return ArmWorld(load_config(options.file), options.make_body)
+    if name == "table":
+        from good_ros.worlds.table import TableWorld
+
+        return TableWorld()
     raise InputError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")
