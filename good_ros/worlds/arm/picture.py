@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from good_ros.core.errors import InputError, WorldError
 from good_ros.core.plan import Step
+from good_ros.worlds.arm.config import BOX
 from good_ros.worlds.arm.kinematics import Joints
 from good_ros.worlds.arm.scene import engine
 from good_ros.worlds.arm.sim import SimBody
@@ -21,6 +25,8 @@ FRAMES_A_SECOND = 8
 FILM_SPEED = 2.0
 """A film shows so many simulated seconds in one."""
 LOOKED_AT = (0.28, 0.0, 0.08)
+LABELS_FROM = 300
+"""Height in pixels from which on there is room for names."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,8 @@ def renderer(body: SimBody, width: int, height: int, view: View = View()) -> Ite
 
     def render() -> Any:
         made.update_scene(body.data, camera)
-        return made.render()
+        pixels = made.render()
+        return _labelled(pixels, made.scene.camera, body) if height >= LABELS_FROM else pixels
 
     try:
         yield render
@@ -125,6 +132,39 @@ def _simulated(world: ArmWorld) -> SimBody:
     if not isinstance(body, SimBody):
         raise WorldError("a picture is rendered of an arm in physics, not of a real one")
     return body
+
+
+def _labelled(pixels: Any, cameras: Any, body: SimBody) -> Any:
+    """The picture with the things' names beside them."""
+    try:
+        from PIL import ImageDraw
+    except ImportError:
+        return pixels
+    picture = _image(pixels)
+    draw = ImageDraw.Draw(picture)
+    position = np.mean([np.array(c.pos) for c in cameras], axis=0)
+    forward, up = np.array(cameras[0].forward), np.array(cameras[0].up)
+    right = np.cross(forward, up)
+    height, width = pixels.shape[:2]
+    focal = height / 2 / math.tan(math.radians(float(body.model.vis.global_.fovy)) / 2)
+    named = {name: pose.position for name, pose in body.poses().items()}
+    for place in body.config.places.values():
+        if place.kind == BOX:
+            named[place.name] = (place.x, place.y, 0.0)
+    for name, point in named.items():
+        seen = np.array(point) - position
+        depth = float(seen @ forward)
+        x = width / 2 + focal * float(seen @ right) / depth
+        y = height / 2 - focal * float(seen @ up) / depth
+        draw.text(
+            (x, y + 9),
+            name,
+            fill=(20, 20, 20),
+            anchor="mt",
+            stroke_width=1,
+            stroke_fill=(255, 255, 255),
+        )
+    return np.asarray(picture)
 
 
 def _image(pixels: Any) -> Any:

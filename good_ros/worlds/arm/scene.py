@@ -163,9 +163,19 @@ def scene_spec(things: Sequence[Thing], places: Sequence[Place]) -> Any:
         body.gravcomp = 1.0
     spec.option.timestep = 0.002
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 960, 720
-    spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
+    spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
+    spec.visual.headlight.diffuse = [0.25, 0.25, 0.25]
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.93, 0.94, 0.96],
+        rgb2=[0.7, 0.74, 0.8],
+        width=64,
+        height=384,
+    )
     world = spec.worldbody
-    world.add_light(pos=[0.3, -0.6, 1.8], dir=[0.1, 0.3, -1.0])
+    world.add_light(pos=[0.3, -0.6, 1.8], dir=[0.1, 0.3, -1.0], diffuse=[0.5, 0.5, 0.5])
     world.add_geom(
         name=TABLE,
         type=mujoco.mjtGeom.mjGEOM_BOX,
