@@ -54,20 +54,22 @@ class RoomPicture:
 
     def _render(self, session: Path | None) -> bytes:
         from good_ros.recording import steps_done
-        from good_ros.worlds.arm.picture import as_png
+        from good_ros.worlds.arm.picture import pictures_of, simulated
         from good_ros.worlds.arm.world import ArmWorld
 
         recorded = session is not None and (session / "actions.jsonl").is_file()
         done = tuple(steps_done(session)) if session is not None and recorded else ()
         if self._arm is None:
             self._arm = ArmWorld()
+            self._arm.reset(self.scene, self.seed)
+            self._pictures = pictures_of(self._arm)
         if not self._done or done[: len(self._done)] != self._done:
             self._arm.reset(self.scene, self.seed)
             self._done = ()
         for step in done[len(self._done) :]:
             self._arm.act(step)
         self._done = done
-        return as_png(self._arm)
+        return self._pictures.png(simulated(self._arm))
 
     def svg(self, session: Path | None) -> bytes | None:
         """The picture after what the session's folder says was done; None where there is none."""

@@ -18,6 +18,7 @@ from std_msgs.msg import Bool
 from visualization_msgs.msg import MarkerArray
 
 from good_ros.core.errors import WorldError
+from good_ros.core.plan import ErrorCode
 from good_ros.nodes.arm_messages import (
     joint_state_msg,
     poses_from_msg,
@@ -30,7 +31,7 @@ from good_ros.nodes.qos import COMMAND, SENSOR
 from good_ros.worlds.arm.body import ArmState, Ended, Trajectory
 from good_ros.worlds.arm.config import ArmConfig
 from good_ros.worlds.arm.kinematics import Joints, Kinematics
-from good_ros.worlds.arm.motion import Target
+from good_ros.worlds.arm.motion import ArmFailed, Motion, Target, beyond_limits
 from good_ros.worlds.arm.scene import Pose, Thing
 from good_ros.worlds.arm.sim import SimBody
 
@@ -187,6 +188,8 @@ class RosBody:
         self._halt.clear()
 
     def follow(self, trajectory: Trajectory) -> Ended:
+        if problem := beyond_limits(self.kinematics, trajectory):
+            raise ArmFailed(ErrorCode.UNREACHABLE, f"{problem}: not sent")
         if self._halt.is_set():
             return Ended.HALTED
         self._wait(lambda: set(self.config.joints) <= set(self._joints), "joint states")
@@ -279,8 +282,6 @@ class DryRunBody(SimBody):
             Bool, STOP_TOPIC, lambda m: self.halt() if m.data else self.go_on(), COMMAND
         )
         self._ticks = 0
-        from good_ros.worlds.arm.motion import Motion
-
         home = Motion(config, self.model).solve(Target(*config.home, config.travel_height, 0.0))
         self.start(home, {thing.name: thing.pose for thing in things})
         self.on_tick = self._show

@@ -35,22 +35,30 @@ class ArmLab:
 
 
 @contextmanager
-def arm_lab(scene: str, config: ArmConfig | None = None, *, run: bool = True) -> Iterator[ArmLab]:
+def arm_lab(
+    scene: str,
+    config: ArmConfig | None = None,
+    *,
+    run: bool = True,
+    namespace: str | None = None,
+) -> Iterator[ArmLab]:
     """The chain on a graph of its own on this host; ``run`` says whether the stand-in ticks by
-    itself, as fast as it goes, or by its ``tick`` alone."""
+    itself, as fast as it goes, or by its ``tick`` alone. Without ``namespace`` it is in one of its
+    own."""
     config = config or load_config()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     context = Context()
     rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-    namespace = f"arm_lab_{os.getpid()}"
+    namespace = f"arm_lab_{os.getpid()}" if namespace is None else namespace
     controller = StandInController(config, context, namespace, scene)
     world = ArmWorld(config, partial(RosBody, context=context, namespace=namespace))
     try:
+        controller.run()
         world.reset(scene)
         driver = world.body
         assert isinstance(driver, RosBody)
-        if run:
-            controller.run()
+        if not run:
+            controller.pause()
         yield ArmLab(world, driver, controller, scene)
     finally:
         world.close()

@@ -72,7 +72,7 @@ class StandInController:
         self.received = 0
         """Trajectories that were taken."""
         self.setpoints: list[Joints] = []
-        self._closed = threading.Event()
+        self._paused = threading.Event()
         self._thread: threading.Thread | None = None
         self._spun = SpunNode("arm_stand_in", context, namespace)
         node, ros = self._spun.node, config.ros
@@ -145,24 +145,29 @@ class StandInController:
 
     def run(self) -> None:
         """Do control periods in a thread of their own."""
+        self._paused.clear()
         self._thread = threading.Thread(target=self._run, name="arm stand-in", daemon=True)
         self._thread.start()
 
+    def pause(self) -> None:
+        """Do no more of them until ``run``."""
+        self._paused.set()
+        if self._thread:
+            self._thread.join(5.0)
+
     def _run(self) -> None:
         begin, first = time.monotonic(), self.ticks
-        while not self._closed.is_set():
+        while not self._paused.is_set():
             self.tick()
             if self.rate:
                 due = begin + (self.ticks - first) * self.body.period_s / self.rate
-                self._closed.wait(max(due - time.monotonic(), 0.0))
+                self._paused.wait(max(due - time.monotonic(), 0.0))
             elif self.ticks % JOINTS_EVERY == 0:
                 # Let the thread that hears commands have its turn.
-                self._closed.wait(0.0005)
+                self._paused.wait(0.0005)
 
     def close(self) -> None:
-        self._closed.set()
-        if self._thread:
-            self._thread.join(5.0)
+        self.pause()
         self._spun.close()
 
 

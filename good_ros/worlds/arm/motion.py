@@ -22,6 +22,9 @@ PEAK = 1.875
 """Highest speed of the quintic time law over its mean speed."""
 TOUCH_M = 0.0015
 """Things that touch this deep are not said to collide: what stands on a table touches it."""
+ROUNDING = 1e-6
+SLACK_M = 0.002
+"""Between two points that are checked the hand may be so far beyond the workspace."""
 JUMP_RAD = 0.6
 """Between two points of a line, or the arm would have to turn over."""
 
@@ -215,6 +218,29 @@ class Motion:
         segment = np.clip(np.searchsorted(knots, s, side="right") - 1, 0, len(steps) - 1)
         positions = points[segment] + slopes[segment] * (s - knots[segment])[:, None]
         return Trajectory(times, positions, slopes[segment] * ds[:, None], len(path) > 2)
+
+
+def beyond_limits(kinematics: Kinematics, trajectory: Trajectory) -> str:
+    """What a trajectory would exceed, in words; empty where it keeps to every limit.
+
+    Looked at as the controller would follow it, every SAMPLE_S / 2 seconds.
+    """
+    config, limits = kinematics.config, kinematics.config.limits
+    lower, upper = np.array(limits.lower) - ROUNDING, np.array(limits.upper) + ROUNDING
+    fastest = np.array(limits.velocity) * config.speed + ROUNDING
+    for time in np.arange(0.0, trajectory.duration + SAMPLE_S, SAMPLE_S / 2):
+        q, speed = trajectory.at(float(time))
+        if not np.isfinite(q).all():
+            return "a joint's position is no number"
+        for i in np.flatnonzero((q < lower) | (q > upper)):
+            return f"{config.joints[i]} would go to {q[i]:.2f} rad"
+        for i in np.flatnonzero(np.abs(speed) > fastest):
+            return f"{config.joints[i]} would turn at {speed[i]:.2f} rad/s"
+        for axis, value in zip("xyz", kinematics.point(q), strict=True):
+            low, high = limits.workspace[axis]
+            if not low - SLACK_M <= value <= high + SLACK_M:
+                return f"the hand would go to {axis} = {value:.3f} m"
+    return ""
 
 
 def _dense(path: Sequence[Joints]) -> Iterator[Joints]:

@@ -1,78 +1,43 @@
-"""Pictures and films of the arm, rendered by MuJoCo where the machine can (EGL, or a display)."""
+"""Pictures and films of the arm world."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError, WorldError
 from good_ros.core.plan import Step
 from good_ros.worlds.arm.kinematics import Joints
-from good_ros.worlds.arm.scene import engine
+from good_ros.worlds.arm.rendering import HELP, STANDARD, Pictures, View
 from good_ros.worlds.arm.sim import SimBody
 from good_ros.worlds.arm.world import ArmWorld
 
-GL = "sudo apt-get install -y libegl1 libgl1-mesa-dri"
 FRAMES_A_SECOND = 8
 FILM_SPEED = 2.0
 """A film shows so many simulated seconds in one."""
-LOOKED_AT = (0.28, 0.0, 0.08)
+FILM = View(400, 300)
+COLOURS = 96
 
 
-@dataclass(frozen=True)
-class View:
-    """Where the camera is: metres from what it looks at, degrees about it and above it."""
-
-    distance: float = 1.75
-    azimuth: float = 180.0
-    elevation: float = -38.0
+def pictures_of(world: ArmWorld, view: View = STANDARD) -> Pictures:
+    """What renders this world's table; close it after use."""
+    return Pictures(tuple(world.things.values()), tuple(world.config.places.values()), view)
 
 
-@contextmanager
-def renderer(body: SimBody, width: int, height: int, view: View = View()) -> Iterator[Any]:
-    """A function that gives the picture (height × width × 3) as the physics is then; it is used
-    in the thread that made it. Raises WorldError where nothing can be rendered here."""
-    mujoco = engine()
-    try:
-        made = mujoco.Renderer(body.model, height, width)
-    except Exception as error:
-        raise WorldError(f"no picture can be rendered here ({error}): {GL}") from error
-    camera = mujoco.MjvCamera()
-    camera.distance, camera.azimuth, camera.elevation = (
-        view.distance,
-        view.azimuth,
-        view.elevation,
-    )
-    camera.lookat[:] = LOOKED_AT
-
-    def render() -> Any:
-        made.update_scene(body.data, camera)
-        return made.render()
-
-    try:
-        yield render
-    finally:
-        made.close()
-
-
-def as_png(world: ArmWorld, width: int = 640, height: int = 480) -> bytes:
+def as_png(world: ArmWorld, view: View = STANDARD) -> bytes:
     """The table as it is now. Raises WorldError where it cannot be rendered."""
-    with renderer(_simulated(world), width, height) as render:
-        file = io.BytesIO()
-        _image(render()).save(file, format="png")
-        return file.getvalue()
+    with closing(pictures_of(world, view)) as pictures:
+        return pictures.png(simulated(world))
 
 
 def film(
     world: ArmWorld,
     steps: Sequence[Step],
     out: Path,
-    width: int = 400,
-    height: int = 300,
+    view: View = FILM,
     on_step: Callable[[Step, str], None] = lambda step, words: None,
 ) -> int:
     """Do the steps and write what is seen of it as a GIF; the number of its pictures.
@@ -82,18 +47,25 @@ def film(
     """
     if out.suffix != ".gif":
         raise InputError(f"a film is a .gif, not {out.name!r}")
-    body = _simulated(world)
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise WorldError(f"a film needs Pillow: {HELP}") from error
+    body = simulated(world)
     every = max(round(FILM_SPEED / FRAMES_A_SECOND / body.period_s), 1)
     frames: list[Any] = []
     ticks = 0
     before = body.on_tick
-    with renderer(body, width, height) as render:
+    with closing(pictures_of(world, view)) as pictures:
+
+        def take() -> None:
+            frames.append(Image.open(io.BytesIO(pictures.png(body))))
 
         def watch(setpoint: Joints) -> None:
             nonlocal ticks
             ticks += 1
             if ticks % every == 0:
-                frames.append(_image(render()))
+                take()
             before(setpoint)
 
         body.on_tick = watch
@@ -101,35 +73,24 @@ def film(
             for step in steps:
                 outcome = world.act(step)
                 on_step(step, outcome.effect or outcome.error_msg)
-            frames.append(_image(render()))
+            take()
         finally:
             body.on_tick = before
-    palette = frames[0].quantize(colors=96)
-    small = [frame.quantize(palette=palette, dither=0) for frame in frames]
+    palette = frames[0].convert("RGB").quantize(colors=COLOURS)
+    small = [frame.convert("RGB").quantize(palette=palette, dither=0) for frame in frames]
+    pause_ms = 1000 // FRAMES_A_SECOND
     try:
         small[0].save(
-            out,
-            save_all=True,
-            append_images=small[1:],
-            duration=1000 // FRAMES_A_SECOND,
-            loop=0,
-            optimize=True,
+            out, save_all=True, append_images=small[1:], duration=pause_ms, loop=0, optimize=True
         )
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}") from error
     return len(small)
 
 
-def _simulated(world: ArmWorld) -> SimBody:
+def simulated(world: ArmWorld) -> SimBody:
+    """The world's body. Raises WorldError where it is a real one."""
     body = world.body
     if not isinstance(body, SimBody):
         raise WorldError("a picture is rendered of an arm in physics, not of a real one")
     return body
-
-
-def _image(pixels: Any) -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise WorldError("a picture needs Pillow: pip install pillow") from error
-    return Image.fromarray(pixels)

@@ -8,9 +8,7 @@ integrator, the gripper attached at the arm's ``attachment_site``.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
-from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -103,9 +101,6 @@ def _about_z(yaw: float) -> tuple[float, float, float, float]:
 @lru_cache(maxsize=1)
 def engine() -> Any:
     """The mujoco module. Raises WorldError where it is not installed."""
-    if "MUJOCO_GL" not in os.environ and not os.environ.get("DISPLAY") and find_library("EGL"):
-        # Read when MuJoCo is loaded; without a display only EGL can render.
-        os.environ["MUJOCO_GL"] = "egl"
     try:
         import mujoco
     except ImportError as error:
@@ -163,9 +158,19 @@ def scene_spec(things: Sequence[Thing], places: Sequence[Place]) -> Any:
         body.gravcomp = 1.0
     spec.option.timestep = 0.002
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 960, 720
-    spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
+    spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
+    spec.visual.headlight.diffuse = [0.25, 0.25, 0.25]
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.93, 0.94, 0.96],
+        rgb2=[0.7, 0.74, 0.8],
+        width=64,
+        height=384,
+    )
     world = spec.worldbody
-    world.add_light(pos=[0.3, -0.6, 1.8], dir=[0.1, 0.3, -1.0])
+    world.add_light(pos=[0.3, -0.6, 1.8], dir=[0.1, 0.3, -1.0], diffuse=[0.5, 0.5, 0.5])
     world.add_geom(
         name=TABLE,
         type=mujoco.mjtGeom.mjGEOM_BOX,

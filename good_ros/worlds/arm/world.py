@@ -75,6 +75,9 @@ class ArmWorld:
             if seed:
                 poses = _scattered(things, self._surface(), seed)
             self._body.start(self._home(), poses)
+        else:
+            # An arm that does not answer is told of at once.
+            self._body.state()
 
     def _home(self) -> Any:
         return self.motion.solve(Target(*self.config.home, self.config.travel_height, 0.0))
@@ -170,7 +173,10 @@ class ArmWorld:
         return None if fine else f"after '{words}' it is not so"
 
     def describe(self) -> str:
-        state = self.body.state()
+        try:
+            state = self.body.state()
+        except WorldError as error:
+            return f"not seen: {error}"
         parts = []
         for place in self.config.places.values():
             there = [n for n in self.things if self.behaviours.inside(n, state) == place.name]
