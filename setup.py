@@ -2,7 +2,15 @@
 
 from setuptools import find_packages, setup
 
-NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor", "simulated_human")
+NODES = (
+    "dialog",
+    "goal_belief",
+    "goal_manager",
+    "executor",
+    "monitor",
+    "simulated_human",
+    "teacher",
+)
 
 setup(
     name="good_ros",
@@ -15,7 +23,14 @@ setup(
     },
     python_requires=">=3.10",
     # Ranges here, exact versions in requirements/: a lab installs beside its own packages.
-    install_requires=["numpy>=1.26", "PyYAML>=6", "jsonschema>=4.18", "rich>=13"],
+    install_requires=[
+        "numpy>=1.26",
+        "PyYAML>=6",
+        "jsonschema>=4.18",
+        "rich>=13",
+        "rapidfuzz>=3.9",
+        "jellyfish>=1.0",
+    ],
     extras_require={
         "llama": ["llama-cpp-python>=0.3.16"],
         "openai": ["openai>=1.60"],

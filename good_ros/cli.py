@@ -21,11 +21,14 @@ from good_ros.commands import (
     eval_proactive,
     sessions,
     tasks,
+    teach,
     worlds,
 )
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
+TABLES = {"arm": "lunch_bag", "table": "lunch_bag"}
+"""By world the scene that stands where none is named; the nodes' own default is a kitchen."""
 LAST_RECORD_S = 10.0
 """How long the end of a session is waited for on disk; what it waits for has been published."""
 
@@ -75,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(command=_chat)
 
     sessions.add(commands)
+    teach.add_to(commands)
 
     evaluate = commands.add_parser("eval", help="measure how well a part does")
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
@@ -138,6 +142,13 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="show the session on a page, on this port or any that is free",
     )
+    parser.add_argument(
+        "--person", default="", help="whose taught goal and behaviours count (good teach)"
+    )
+    parser.add_argument("--people", default="", help="folder of people's profiles")
+    parser.add_argument(
+        "--proactive", action="store_true", help="offer helpful actions after each turn"
+    )
     parser.add_argument("--log-level", default="info", help="debug, info, warn or error")
 
 
@@ -153,6 +164,11 @@ def _stack_options(
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
     }
+    if options.people:
+        common["people_folder"] = os.path.abspath(options.people)
+    person = options.person
+    if options.proactive:
+        common["proactive"] = True
     if options.web >= 0:
         common["web_port"] = options.web
     scoring_model = options.scoring_model
@@ -169,6 +185,13 @@ def _stack_options(
             "completion_phrase": loaded.completion_phrase,
         }
         scene = scene or loaded.scene
+        person = person or loaded.person
+    elif options.world in TABLES:
+        scene = scene or TABLES[options.world]
+    if person:
+        common["person"] = person
+        if nodes and not profile:
+            nodes = (*nodes, "teacher")
     if scene:
         common["scene"] = scene
     ros_arguments = ["--log-level", options.log_level]

@@ -1,8 +1,8 @@
 """A session on disk: a folder of JSON lines, written as it happens, readable after a crash.
 
 Files of a session's folder: ``session.json`` (what it ran with), ``transcript.jsonl``,
-``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl`` and
-``status.jsonl``. Each line has ``time`` (seconds since the epoch) and the fields of the message.
+``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl``,
+``status.jsonl`` and ``suggestions.jsonl``. Each line has ``time`` (seconds since the epoch) and the fields of the message.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from typing import Any
 from good_ros.core.errors import InputError
 from good_ros.core.plan import Step
 
-STREAMS = ("transcript", "questions", "goals", "beliefs", "status")
+STREAMS = ("transcript", "questions", "goals", "beliefs", "status", "suggestions")
 """Kinds that hold messages whole, as they were published."""
+LATER = ("suggestions",)
+"""Kinds that records of older versions have not."""
 KINDS = (*STREAMS, "plans", "actions")
 """All; plans and actions are drawn from the status."""
 
@@ -62,6 +64,8 @@ def read(folder: Path, kind: str) -> list[dict[str, Any]]:
     if kind not in KINDS:
         raise InputError(f"no record of {kind!r} is kept; there are {', '.join(KINDS)}")
     path = folder / f"{kind}.jsonl"
+    if kind in LATER and not path.exists() and (folder / "session.json").exists():
+        return []
     try:
         text = path.read_text()
     except OSError as error:

@@ -14,6 +14,7 @@ from good_ros.core.resources import config_folder
 from good_ros.worlds.predicates import explain
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
+OPTIONAL = ("person",)
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Profile:
     profile: str
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
+    person: str = ""
+    """Whose taught goal and behaviours the robot knows (``config/people``); empty for nobody's."""
 
     @property
     def world(self) -> str:
@@ -60,9 +63,12 @@ def load_profile(name: str) -> Profile:
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, Mapping) or set(data) != set(FIELDS):
-        raise InputError(f"{path} must have the fields {', '.join(FIELDS)} and no others")
-    for field in FIELDS:
+    if not isinstance(data, Mapping) or set(data) - set(OPTIONAL) != set(FIELDS):
+        raise InputError(
+            f"{path} must have the fields {', '.join(FIELDS)}, may have {', '.join(OPTIONAL)}, and "
+            "no others"
+        )
+    for field in data:
         if field != "conditions" and not (isinstance(data[field], str) and data[field].strip()):
             raise InputError(f"{path}: {field} must be a text")
     if not isinstance(data["conditions"], list) or not data["conditions"]:

@@ -15,6 +15,8 @@ from typing import Any
 
 from std_msgs.msg import Bool
 
+from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript as Said
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
@@ -26,6 +28,8 @@ from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_fr
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
+    PEOPLE_FOLDER,
+    PERSON,
     SEED,
     SERVED_MODEL,
     TASK,
@@ -34,15 +38,21 @@ from good_ros.nodes.parameters import (
 )
 from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
 from good_ros.nodes.qos import COMMAND, LATCHED
+from good_ros.nodes.suggester import PARAMETERS as SUGGESTIONS
+from good_ros.nodes.suggester import Suggester
+from good_ros.planning.commands import Heard
+from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import AnyStop, Desk, Stop
 from good_ros.planning.execution import PlanOutcome, replay
-from good_ros.planning.planner import Planner
 from good_ros.planning.safety import Safety, approve_all, load_rules
 from good_ros.planning.turn import Patience, TurnActor
 from good_ros.srv import ApprovePlan
+from good_ros.teaching.planner import People, TaughtPlanner
+from good_ros.teaching.profile import ProfileStore
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
 from good_ros.worlds.arm.options import MOTIONS, PATHS, ROS2_CONTROL, SIM, ArmOptions
+from good_ros.worlds.base import World
 from good_ros.worlds.registry import WORLDS, make_world
 
 STANDARD = Ai2thorOptions()
@@ -172,6 +182,9 @@ class ExecutorNode(GoodNode):
             "What becomes of a goal of execute_plan while another plan is under way.",
             choices=(QUEUE, REFUSE),
         ),
+        PERSON,
+        PEOPLE_FOLDER,
+        *SUGGESTIONS,
         *AI2THOR,
         *ARM,
     )
@@ -193,10 +206,12 @@ class ExecutorNode(GoodNode):
             self.generator.on_trouble = self.on_model_trouble
         self.asker = self.keep(PersonAsker(self, values.help_deadline_s))
         self.approvals: Desk[bool] = Desk()
+        self.people = People(ProfileStore(values.people_folder), values.person)
         self.actor = TurnActor(
             self.world,
-            Planner(
+            TaughtPlanner(
                 self.generator,
+                self.people,
                 task=values.task,
                 top_k=values.top_k,
                 max_steps=values.max_steps,
@@ -224,6 +239,8 @@ class ExecutorNode(GoodNode):
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
         self.serve(ApprovePlan, "approve_plan", self.on_approve)
         self.plans = self.keep(PlanServer(self, self, values.second_plan))
+        self.suggester = self.keep(Suggester(self, self, self.people))
+        self.actor.hear = self.hear
 
     def arm_options(self, values: SimpleNamespace) -> ArmOptions:
         """The parameters of the arm world."""
@@ -269,9 +286,12 @@ class ExecutorNode(GoodNode):
         self.plans.abandon()
 
     def on_transcript(self, message: Transcript) -> None:
-        if self.order.hear_transcript(transcript_from_msg(message)):
+        transcript = transcript_from_msg(message)
+        if self.order.hear_transcript(transcript):
+            self.suggester.begin(transcript)
             self.set_up_world()
             return
+        self.suggester.hear(transcript)
         if message.ended and self.order.is_acting:
             # The person said stop in the middle of a plan, which is undone.
             self.worker.cancel_all()
@@ -368,9 +388,36 @@ class ExecutorNode(GoodNode):
                 status = failure(ErrorCode.NO_PLAN, str(error))
             self.order.finish(status.history)
             self.publish(status)
+            self.suggester.consider()
             self.act()
 
         self.worker.submit(job, then)
+
+    # Commands in a person's own words, and suggestions.
+
+    def hear(self, transcript: Said, history: Sequence[StepResult], world: World) -> Heard | None:
+        """What the last utterance asks for in so many words; from the worker."""
+        self.people.tell(transcript, self.actor.conditions)
+        return self.suggester.command(transcript) or self.people.hear(transcript, history, world)
+
+    @property
+    def conditions(self) -> Conditions:
+        return self.actor.conditions
+
+    @property
+    def settled(self) -> tuple[Belief, Said] | None:
+        """The belief that was acted on last, with its transcript; None in between."""
+        belief, transcript = self.order.belief, self.order.transcript
+        if (
+            belief is None
+            or transcript is None
+            or transcript.ended
+            or self.order.is_acting
+            or (belief.session_id, belief.turn) != (transcript.session_id, transcript.turn)
+            or belief.turn != self.order.acted_turn
+        ):
+            return None
+        return belief, transcript
 
     # Approval and help, waited for by the worker.
 
@@ -467,6 +514,7 @@ class ExecutorNode(GoodNode):
                 )
             )
             self.plans.end(plan, outcome)
+            self.suggester.consider()
 
         self.worker.submit(job, then)
 

@@ -156,6 +156,8 @@ class TurnActor:
                 said = f"'{heard.new}' is new to me" if isinstance(heard, Unknown) else text
                 return log.status(TaskState.NO_ACTION, (), code, said)
             heard = meant
+        if not heard.steps:
+            return log.status(TaskState.NO_ACTION)
         log.begin(heard.steps)
         outcome = self.carry_out(
             heard.steps,

@@ -16,6 +16,7 @@ from good_ros.core.plan import Step, StepResult
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Message, Sampling, ToolCall, can_call_tools
 from good_ros.planning.commands import Heard
+from good_ros.planning.conditions import Conditions
 from good_ros.planning.planner import TOKENS_A_STEP, FailedPlan, Planner, PlanPrompt
 from good_ros.teaching.behaviours import OBJECT, Behaviour, Call, Vocabulary
 from good_ros.teaching.commands import hear
@@ -66,6 +67,12 @@ class People:
             return None
         vocabulary = profile.vocabulary(actions_of(world))
         return hear(transcript.turns[-1].utterance, world, vocabulary, history)
+
+    def tell(self, transcript: Transcript, conditions: Conditions) -> None:
+        """When the speaker's taught goal is fulfilled, as they said it."""
+        profile = self.profile(transcript)
+        if profile is not None and profile.goal is not None:
+            conditions.tell(profile.goal.hypothesis(), profile.goal.conditions)
 
 
 class TaughtPlanner(Planner):
