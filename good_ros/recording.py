@@ -2,7 +2,8 @@
 
 Files of a session's folder: ``session.json`` (what it ran with), ``transcript.jsonl``,
 ``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl``,
-``status.jsonl`` and ``suggestions.jsonl``. Each line has ``time`` (seconds since the epoch) and the fields of the message.
+``status.jsonl`` and ``suggestions.jsonl``. Each line has ``time`` (seconds since the epoch) and
+the fields of the message.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from good_ros.teaching.room import ARTICLES, Found, Room
 from good_ros.teaching.sounds import likeness
 from good_ros.worlds.base import World
 
-NEAR_VERB = 0.6
-"""A first word so alike to a behaviour's is asked about; never taken without."""
+NEAR_WORD = 0.6
+"""A word so alike to one of a behaviour's phrase is asked about; never taken without."""
 MAX_OPTIONS = 3
 """Commands that a question offers; of 'it' every thing is one, and none is offered."""
 PREPOSITIONS = ("in", "into", "inside", "on", "onto", "to", "at")
@@ -64,12 +64,12 @@ class _Reading:
     behaviour: Behaviour
     found: tuple[Found, ...]
     phrases: tuple[str, ...]
-    meant_verb: bool = True
-    """False where the verb itself is only near."""
+    meant_words: bool = True
+    """False where a word of the phrase itself is only near."""
 
     @property
     def is_sure(self) -> bool:
-        return self.meant_verb and all(f.is_sure for f in self.found)
+        return self.meant_words and all(f.is_sure for f in self.found)
 
     @property
     def new(self) -> list[str]:
@@ -78,7 +78,7 @@ class _Reading:
     @property
     def score(self) -> tuple[bool, bool, float]:
         alike = min((f.alike for f in self.found), default=1.0)
-        return (not self.new, self.meant_verb, alike)
+        return (not self.new, self.meant_words, alike)
 
     def calls(self) -> Iterator[Call]:
         """Every call that it may mean, at most a few."""
@@ -152,7 +152,7 @@ def _ask(options: Sequence[Command], reading: _Reading) -> Unclear:
         p for p, f in zip(reading.phrases, reading.found, strict=True) if not f.is_sure
     )
     begin = f"I am not sure about '{heard}'. " if heard else ""
-    if not reading.meant_verb:
+    if not reading.meant_words:
         begin = "I may have misheard you. "
     if len(options) > MAX_OPTIONS:
         return Unclear(f"{begin}Which thing do you mean?", tuple(options))
@@ -215,10 +215,15 @@ def _read_clause(
         return [max(sure, key=lambda r: r.score)]
     if readings:
         return [max(readings, key=lambda r: r.score)]
-    near = list(_near_verbs(said, vocabulary, room, context))
+    near = list(_near_words(said, vocabulary, room, context))
     if near:
         return [max(near, key=lambda r: r.score)]
-    return _without_verb(said, room)
+    return _without_verb(said, room) if _puts(vocabulary) else None
+
+
+def _puts(vocabulary: Vocabulary) -> bool:
+    """Whether 'put' is the robot's own here, and nothing that the person taught."""
+    return "put" in vocabulary and not vocabulary["put"].is_taught
 
 
 def _another(
@@ -262,20 +267,23 @@ def _reading(
     return _Reading(behaviour, tuple(found), tuple(told))
 
 
-def _near_verbs(
+def _near_words(
     said: str, vocabulary: Vocabulary, room: Room, context: Context
 ) -> Iterator[_Reading]:
-    """Readings in which the first word is a behaviour's as a speech recogniser may mishear it."""
-    first, _, rest = said.partition(" ")
+    """Readings in which the first word, or the last one, is a behaviour's as a speech recogniser
+    may mishear it."""
     for behaviour in vocabulary.behaviours:
         for template in _templates(behaviour):
-            verb = template.split()[0]
-            if verb.startswith("{") or likeness(first, verb) < NEAR_VERB:
-                continue
-            if match := _pattern(template).fullmatch(f"{verb} {rest}".strip()):
-                reading = _reading(behaviour, match.groupdict(), room, context)
-                if not reading.new:
-                    yield replace(reading, meant_verb=False)
+            literal = _bare_template(template)
+            for n in (0, -1):
+                words = said.split()
+                if literal[n].startswith("{") or likeness(words[n], literal[n]) < NEAR_WORD:
+                    continue
+                words[n] = literal[n]
+                if match := _pattern(template).fullmatch(" ".join(words)):
+                    reading = _reading(behaviour, match.groupdict(), room, context)
+                    if not reading.new:
+                        yield replace(reading, meant_words=False)
 
 
 def _without_verb(said: str, room: Room) -> Unclear | None:
@@ -325,11 +333,8 @@ def match_phrase(said: str, vocabulary: Vocabulary) -> list[tuple[Behaviour, dic
 
 def _templates(behaviour: Behaviour) -> tuple[str, ...]:
     """The phrases for a behaviour: its examples, and its name with what it is told."""
-    told = " ".join(f"{{{a.name}}}" for a in behaviour.arguments)
-    named = f"{behaviour.name.replace('_', ' ')} {told}".strip()
-    places = [a for a in behaviour.arguments if a.type == PLACE]
-    if len(behaviour.arguments) == 2 and len(places) == 1:
-        named = named.replace(f"{{{places[0].name}}}", f"in {{{places[0].name}}}")
+    told = [f"in {{{a.name}}}" if a.type == PLACE else f"{{{a.name}}}" for a in behaviour.arguments]
+    named = " ".join((behaviour.name.replace("_", " "), *told))
     return (*behaviour.examples, named)
 
 

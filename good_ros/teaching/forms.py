@@ -26,10 +26,15 @@ from good_ros.teaching.room import ARTICLES, Room
 VARIABLES = {"x": OBJECT, "y": PLACE, "z": ITEM}
 SOMETHING = frozenset({"something", "anything", "thing", "object", "things"})
 SOMEWHERE = frozenset({"somewhere", "anywhere", "place"})
+_BODY = r"\s*(?:that you |to |you )*(?P<body>.+)$"
 DEFINITION = re.compile(
     r"^(?:when i say |if i say |to )?(?P<head>.+?)[\"'”’]?"
-    r"(?:\s+(?:means|is to mean|should mean|shall mean|i mean|is to|you should|do)\b:?|\s*[:=]|, )"
-    r"\s*(?:that you |to |you )*(?P<body>.+)$",
+    rf"(?:\s+(?:means|is to mean|should mean|shall mean|i mean)\b:?|\s*[:=]){_BODY}",
+    re.IGNORECASE,
+)
+WHEN_SAID = re.compile(
+    r"^(?:when i say |if i say |to )(?P<head>[^,]+?)[\"'”’]?"
+    rf"(?:\s*,|\s+(?:you should|do|then)\b){_BODY}",
     re.IGNORECASE,
 )
 GOAL = re.compile(
@@ -71,7 +76,7 @@ def read(text: str, vocabulary: Vocabulary, room: Room) -> Draft | None:
         return _example(match["phrase"], match["call"], vocabulary, room)
     if match := GOAL.match(said):
         return Draft(goal=match["goal"].strip())
-    if match := DEFINITION.match(said):
+    if match := DEFINITION.match(said) or WHEN_SAID.match(said):
         head, body = match["head"].strip(" \"'"), match["body"]
         if plain(head):
             return Draft(behaviour=define(head, body, vocabulary, room))

@@ -117,7 +117,9 @@ class ProfileStore:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise InputError(f"{path} cannot be read: {error}") from error
+                raise InputError(
+                    f"the profile {path} cannot be read ({error}): set people_folder"
+                ) from error
             stamp = (found.st_mtime_ns, found.st_size)
             with self._use:
                 known = self._known.get(path)
