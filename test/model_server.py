@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Server(ThreadingHTTPServer):
     """Answers chat requests by a script of steps: a text, a status code, a body as bytes,
-    'hang', 'drop', 'endless', or 'no schema' and 'no tools', which it refuses. The last step is repeated.
-    ``listing`` is the answer to /models: a body, a status code or 'trickle'."""
+    'hang', 'drop', 'endless', or 'no schema' and 'no tools', which it refuses. The last step is
+    repeated. ``listing`` is the answer to /models: a body, a status code or 'trickle'."""
 
     daemon_threads = True
 
