@@ -25,8 +25,6 @@ from good_ros.commands import (
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
-ROOMS = ("household", "ai2thor")
-"""Worlds that recorded runs can be done again in."""
 LAST_RECORD_S = 10.0
 """How long the end of a session is waited for on disk; what it waits for has been published."""
 
@@ -81,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
     replay.add_argument("--data", required=True, help="a JSON file of runs")
-    worlds.add_world_options(replay, ROOMS)
+    worlds.add_world_options(replay, worlds.ROOMS)
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)

@@ -45,6 +45,6 @@ TAKERS = {
     "goal_manager": {"model": "model"},
     "executor": {"model": "model", "world": "world", "scene": "scene"},
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
-    "simulated_human": {"model": "model", "profile": "profile", "world": "world"},
+    "simulated_human": {"model": "model", "profile": "profile"},
 }
 """By node, its parameters that come from a launch argument, and from which."""

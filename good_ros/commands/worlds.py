@@ -12,6 +12,9 @@ from typing import Any
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, STAND_IN, UNITY, Ai2thorOptions
 from good_ros.worlds.registry import WORLDS, make_world
 
+ROOMS = ("household", "ai2thor")
+"""Worlds that recorded runs can be done again in."""
+
 
 def add_world_options(parser: argparse.ArgumentParser, choices: Sequence[str] = WORLDS) -> None:
     """Which world, and how AI2-THOR is started where it is that."""

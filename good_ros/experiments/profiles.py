@@ -12,8 +12,12 @@ import yaml
 from good_ros.core.errors import InputError
 from good_ros.core.resources import config_folder
 from good_ros.worlds.predicates import explain
+from good_ros.worlds.registry import WORLDS
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
+SAME_SCENES = frozenset({"household", "ai2thor"})
+WORLD = "world"
+"""The one further field that a file may have."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,7 @@ class Profile:
 
     ``task`` is what the robot is told it is there for, ``profile`` what the person wants in
     their words, ``conditions`` predicates over the room that are all true once they have it.
+    ``scene`` is one of ``world``.
     """
 
     name: str
@@ -31,11 +36,21 @@ class Profile:
     profile: str
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
+    world: str = "household"
 
-    @property
-    def world(self) -> str:
-        """The world that the profile's scene is of."""
-        return "arm" if self.domain == "arm" else "household"
+    def check_world(self, world: str) -> str:
+        """The world to act in: ``world``, or the profile's where it is empty.
+
+        Raises InputError where the profile's scene is of another kind of world.
+        """
+        if not world or world == self.world:
+            return self.world
+        if {world, self.world} <= SAME_SCENES:
+            return world
+        raise InputError(
+            f"the profile {self.name} is for the world {self.world}, not {world}: choose another "
+            "profile, or no world"
+        )
 
 
 def profile_names() -> list[str]:
@@ -60,13 +75,17 @@ def load_profile(name: str) -> Profile:
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, Mapping) or set(data) != set(FIELDS):
-        raise InputError(f"{path} must have the fields {', '.join(FIELDS)} and no others")
-    for field in FIELDS:
+    if not isinstance(data, Mapping) or set(data) - {WORLD} != set(FIELDS):
+        raise InputError(
+            f"{path} must have the fields {', '.join(FIELDS)}, may have {WORLD}, and no others"
+        )
+    for field in data:
         if field != "conditions" and not (isinstance(data[field], str) and data[field].strip()):
             raise InputError(f"{path}: {field} must be a text")
     if not isinstance(data["conditions"], list) or not data["conditions"]:
         raise InputError(f"{path}: conditions must be a list of predicates, at least one")
+    if data.get(WORLD, WORLDS[0]) not in WORLDS:
+        raise InputError(f"{path}: world must be one of {', '.join(WORLDS)}")
     for condition in data["conditions"]:
         try:
             explain(condition)
