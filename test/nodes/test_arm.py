@@ -134,6 +134,11 @@ def test_a_controller_that_is_silent_is_told_in_one_line(monkeypatch):
             lab.world.observe()
         assert "\n" not in str(error.value)
         assert "joint_states" in lab.world.describe()
+        # Neither do joint states alone let it wait for ever.
+        lab.controller.tick()
+        lab.controller.tick()
+        with pytest.raises(WorldError, match="things"):
+            lab.world.observe()
 
 
 def test_no_trajectory_beyond_the_limits_is_sent():
