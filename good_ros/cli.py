@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
     replay.add_argument("--data", required=True, help="a JSON file of runs")
-    worlds.add_world_options(replay)
+    worlds.add_world_options(replay, worlds.ROOMS)
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)

@@ -48,11 +48,15 @@ class SessionRecord:
 
 
 def steps_done(folder: Path) -> list[Step]:
-    """The steps that worked in a session, in order. Raises InputError as ``read``."""
+    """The steps that worked in a session, in order. Raises InputError as ``read``.
+
+    An action is written again where it is undone, or known not to be: the last line counts.
+    """
+    lines = {int(line["number"]): line for line in read(folder, "actions")}
     fields = ("action", "object_id", "target_id", "label", "argument")
     return [
         Step(**{name: str(line["step"].get(name, "")) for name in fields})
-        for line in read(folder, "actions")
+        for _, line in sorted(lines.items())
         if line.get("success")
     ]
 

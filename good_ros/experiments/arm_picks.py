@@ -164,4 +164,4 @@ def draw(runs: Mapping[str, Sequence[Pick]], world: ArmWorld, out: Path) -> None
             aspect="equal",
         )
         axes.legend(loc="upper right")
-    figure.savefig(out)
+    figure.savefig(out, bbox_inches="tight")

@@ -12,9 +12,11 @@ import yaml
 from good_ros.core.errors import InputError
 from good_ros.core.resources import config_folder
 from good_ros.worlds.predicates import explain
+from good_ros.worlds.registry import WORLDS
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
-OPTIONAL = ("person",)
+OPTIONAL = ("world", "person")
+SAME_SCENES = (frozenset({"household", "ai2thor"}), frozenset({"arm", "table"}))
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Profile:
 
     ``task`` is what the robot is told it is there for, ``profile`` what the person wants in
     their words, ``conditions`` predicates over the room that are all true once they have it.
+    ``scene`` is one of ``world``.
     """
 
     name: str
@@ -32,13 +35,23 @@ class Profile:
     profile: str
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
+    world: str = "household"
     person: str = ""
     """Whose taught goal and behaviours the robot knows (``config/people``); empty for nobody's."""
 
-    @property
-    def world(self) -> str:
-        """The world that the profile's scene is of."""
-        return "arm" if self.domain == "arm" else "household"
+    def check_world(self, world: str) -> str:
+        """The world to act in: ``world``, or the profile's where it is empty.
+
+        Raises InputError where the profile's scene is of another kind of world.
+        """
+        if not world or world == self.world:
+            return self.world
+        if any({world, self.world} <= same for same in SAME_SCENES):
+            return world
+        raise InputError(
+            f"the profile {self.name} is for the world {self.world}, not {world}: choose another "
+            "profile, or no world"
+        )
 
 
 def profile_names() -> list[str]:
@@ -73,6 +86,8 @@ def load_profile(name: str) -> Profile:
             raise InputError(f"{path}: {field} must be a text")
     if not isinstance(data["conditions"], list) or not data["conditions"]:
         raise InputError(f"{path}: conditions must be a list of predicates, at least one")
+    if data.get("world", WORLDS[0]) not in WORLDS:
+        raise InputError(f"{path}: world must be one of {', '.join(WORLDS)}")
     for condition in data["conditions"]:
         try:
             explain(condition)

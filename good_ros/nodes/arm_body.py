@@ -40,6 +40,8 @@ AT_GOAL_RAD = 0.02
 AT_REST_RAD_S = 0.02
 LATE_S = 3.0
 """After a motion's time, until an arm that is not where it should be counts as blocked."""
+SLOWEST = 20.0
+"""By how much a simulated arm may be slower than the clock."""
 GRIP_STILL_M = 0.0004
 GRIP_STILL_S = 0.15
 GRIP_LONGEST_S = 3.0
@@ -212,7 +214,7 @@ class RosBody:
                 or after > trajectory.duration + LATE_S
             )
 
-        self._wait(is_over, "the end of a motion")
+        self._wait(is_over, "the end of a motion", SLOWEST * trajectory.duration)
         with self._changed:
             self._settled = self._stamp
             there = bool(np.abs(self._q() - goal).max() < AT_GOAL_RAD)
@@ -246,18 +248,17 @@ class RosBody:
         self._settled = self._stamp
         return Ended.HALTED if self._halt.is_set() else Ended.DONE
 
-    def _wait(self, condition: Callable[[], bool], what: str) -> None:
-        """Until something holds, looked at with every message. Raises WorldError where no message
-        comes for ``timeout_s``, or the node is closed."""
-        timeout_s = self.config.ros["timeout_s"]
+    def _wait(self, condition: Callable[[], bool], what: str, more_s: float = 0.0) -> None:
+        """Until something holds, looked at with every message. Raises WorldError where it does not
+        within ``timeout_s`` and ``more_s``."""
+        longest_s = self.config.ros["timeout_s"] + more_s
         with self._changed:
-            while not condition():
-                if not self._changed.wait(timeout_s):
-                    raise WorldError(
-                        f"the arm waited {timeout_s:g} s for {what}: are its controller and what "
-                        f"sees the things running ({self.config.ros['joint_states']}, "
-                        f"{self.config.ros['things_topic']})?"
-                    )
+            if not self._changed.wait_for(condition, longest_s):
+                raise WorldError(
+                    f"the arm waited {longest_s:g} s for {what}: are its controller and what sees "
+                    f"the things running ({self.config.ros['joint_states']}, "
+                    f"{self.config.ros['things_topic']})?"
+                )
 
     def close(self) -> None:
         self._spun.close()

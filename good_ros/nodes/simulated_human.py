@@ -28,7 +28,7 @@ from good_ros.nodes.parameters import (
 )
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
 from good_ros.srv import AnswerSuggestion, ApprovePlan
-from good_ros.worlds.registry import FOLLOWED_IN, WORLDS, make_world
+from good_ros.worlds.registry import make_world
 
 
 class SimulatedHumanNode(GoodNode):
@@ -44,7 +44,6 @@ class SimulatedHumanNode(GoodNode):
             "put_away_food",
             "Who is played: a name in config/profiles, or a path to a profile's YAML file.",
         ),
-        Parameter("world", "household", "The executor's world.", choices=WORLDS),
         WORLD_SEED,
         Parameter(
             "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
@@ -61,7 +60,7 @@ class SimulatedHumanNode(GoodNode):
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.profile = load_profile(values.profile)
-        room = self.keep(make_world(FOLLOWED_IN.get(values.world, values.world)))
+        room = make_world(self.profile.world)
         room.reset(self.profile.scene, values.world_seed)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.human = SimulatedHuman(

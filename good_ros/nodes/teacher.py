@@ -27,7 +27,10 @@ from good_ros.nodes.waiting import until_done
 from good_ros.srv import Teach
 from good_ros.teaching.profile import ProfileStore
 from good_ros.teaching.teacher import Answer, Teacher
-from good_ros.worlds.registry import FOLLOWED_IN, WORLDS, make_world
+from good_ros.worlds.registry import WORLDS, make_world
+
+TRIED_IN = {"ai2thor": "household"}
+"""By world the one in which what is taught is tried, where it is another one."""
 
 
 class TeacherNode(GoodNode):
@@ -55,7 +58,7 @@ class TeacherNode(GoodNode):
     )
 
     def setup(self, values: SimpleNamespace) -> None:
-        world = self.keep(make_world(FOLLOWED_IN.get(values.world, values.world)))
+        world = self.keep(make_world(TRIED_IN.get(values.world, values.world)))
         world.reset(values.scene, values.world_seed)
         generator = None
         if values.use_model:

@@ -8,8 +8,6 @@ from good_ros.worlds.arm.options import ArmOptions
 from good_ros.worlds.base import World
 
 WORLDS = ("household", "ai2thor", "arm", "table")
-FOLLOWED_IN = {"ai2thor": "household"}
-"""By world the one in which somebody else can follow what is done, where it is another one."""
 
 
 def make_world(

@@ -23,6 +23,7 @@ from good_ros.planning.execution import run
 from good_ros.planning.relevance import is_called_for, named_objects
 from good_ros.planning.safety import Safety, approve_all, load_rules
 from good_ros.planning.trial import Trials
+from good_ros.recording import steps_done
 from good_ros.worlds.arm.config import load_config
 from good_ros.worlds.arm.motion import ArmFailed, Motion, Target, beyond_limits
 from good_ros.worlds.arm.options import MOTIONS
@@ -391,12 +392,15 @@ def test_the_page_shows_what_a_session_did(world, tmp_path):
         pytest.skip(room.problem)
     assert before[0] == "image/png"
     lines = [
-        {"number": i, "success": True, "step": vars(step)} for i, step in enumerate(put("Milk"))
+        {"number": i, "success": success, "step": vars(step)}
+        for success in (False, True)
+        for i, step in enumerate(put("Milk"))
     ]
     (tmp_path / "actions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     after = room.picture(tmp_path)
     assert after[1] != before[1]
     assert room.picture(tmp_path) == after
+    assert [step.label for step in steps_done(tmp_path)] == ["pick up Milk", "put Milk in LunchBag"]
 
 
 # The file.

@@ -127,12 +127,8 @@ class Behaviours:
         }
         found = name or min(near, key=lambda other: near[other])
         if near[found] > BENEATH_M:
-            raise ArmFailed(
-                ErrorCode.MISSED_GRASP,
-                f"{name or 'nothing'} is not beneath the hand"
-                if name
-                else "nothing is beneath the hand",
-            )
+            words = f"{name} is not beneath the hand" if name else "nothing is beneath the hand"
+            raise ArmFailed(ErrorCode.MISSED_GRASP, words)
         return self.pickup(found)
 
     def release(self) -> str:
@@ -161,7 +157,7 @@ class Behaviours:
             raise ArmFailed(ErrorCode.FULL, f"there is no room {place.preposition} {place_name}")
         yaw = self.motion.kinematics.yaw(state.q)
         options = [(x, y, yaw + turn) for x, y in spots[:6] for turn in YAWS]
-        self._first(options, lambda option: self._carry_to(name, *option))
+        self._first(options, lambda option: self._travel(self._above(*option)))
         self._check_held(name, "on the way")
         height = place.height + (ABOVE_RIM_M if place.kind == BOX else ABOVE_TABLE_M)
         self._lower_and_open(name, height)
@@ -181,7 +177,7 @@ class Behaviours:
         state = self.body.state()
         turned = _yaw_of(pose) - _yaw_of(state.things[name])
         yaw = self.motion.kinematics.yaw(state.q) + turned
-        self._first([yaw, yaw + math.pi], lambda yaw: self._carry_to(name, x, y, yaw))
+        self._first([yaw, yaw + math.pi], lambda yaw: self._travel(self._above(x, y, yaw)))
         self._check_held(name, "on the way back")
         self._lower_and_open(name, ABOVE_TABLE_M)
 
@@ -227,9 +223,6 @@ class Behaviours:
         self._check_held(name, "before it was set down")
         self._open()
         self._follow(down[::-1])
-
-    def _carry_to(self, name: str, x: float, y: float, yaw: float) -> None:
-        self._travel(self._above(x, y, yaw))
 
     def _check_held(self, name: str, when: str) -> None:
         if self.body.state().held != name:
@@ -278,8 +271,8 @@ class Behaviours:
             raise ArmFailed(ErrorCode.BLOCKED, "the arm ran into something")
 
     def _first(self, options: Sequence[object], attempt: Callable[..., None]) -> None:
-        """The first option that can be done; the last one's failure where none can."""
-        last: ArmFailed | None = None
+        """The first option that can be done; the first one's failure where none can."""
+        problem: ArmFailed | None = None
         for option in options:
             try:
                 attempt(option)
@@ -287,9 +280,9 @@ class Behaviours:
             except ArmFailed as failure:
                 if failure.code not in (ErrorCode.UNREACHABLE, ErrorCode.BLOCKED):
                     raise
-                last = last or failure
-        assert last is not None, "there is always an option"
-        raise last
+                problem = problem or failure
+        assert problem is not None, "there is always an option"
+        raise problem
 
     def _grasp_yaws(self, name: str, state: ArmState) -> list[float]:
         """Turns of the hand with which the fingers fit around a thing, the narrow way first."""

@@ -7,6 +7,7 @@ the same bent posture turned towards the target, so that one target gives one po
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import numpy.typing as npt
@@ -42,16 +43,18 @@ class Kinematics:
         self.model.jnt_range[:, 1] = config.limits.upper
         self._site = self.model.site("pinch").id
         self._data = mujoco.MjData(self.model)
+        self._lock = threading.Lock()
         self._configuration = mink.Configuration(self.model)
         self._task = mink.FrameTask("pinch", "site", 1.0, 0.3, lm_damping=1e-6)
         self._limit = mink.ConfigurationLimit(self.model, gain=0.95)
 
     def forward(self, q: Joints) -> tuple[Joints, Joints]:
         """The point between the fingers (3, m) and the hand's axes (3×3, columns)."""
-        self._data.qpos[:] = q
-        self._mujoco.mj_kinematics(self.model, self._data)
-        position = np.array(self._data.site_xpos[self._site])
-        return position, np.array(self._data.site_xmat[self._site]).reshape(3, 3)
+        with self._lock:
+            self._data.qpos[:] = q
+            self._mujoco.mj_kinematics(self.model, self._data)
+            position = np.array(self._data.site_xpos[self._site])
+            return position, np.array(self._data.site_xmat[self._site]).reshape(3, 3)
 
     def point(self, q: Joints) -> Joints:
         """The point between the fingers (3, m)."""

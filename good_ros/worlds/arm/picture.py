@@ -15,10 +15,10 @@ from good_ros.worlds.arm.rendering import HELP, STANDARD, Pictures, View
 from good_ros.worlds.arm.sim import SimBody
 from good_ros.worlds.arm.world import ArmWorld
 
-FRAMES_A_SECOND = 8
+FRAMES_A_SECOND = 6
 FILM_SPEED = 2.0
 """A film shows so many simulated seconds in one."""
-FILM = View(400, 300)
+FILM = View(360, 270)
 COLOURS = 96
 
 
@@ -76,7 +76,8 @@ def film(
             take()
         finally:
             body.on_tick = before
-    palette = frames[0].convert("RGB").quantize(colors=COLOURS)
+    # Small things keep their colours only by this method.
+    palette = frames[0].convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE)
     small = [frame.convert("RGB").quantize(palette=palette, dither=0) for frame in frames]
     pause_ms = 1000 // FRAMES_A_SECOND
     try:

@@ -66,6 +66,8 @@ class SimBody:
         self._steps = max(round(config.control_period_s / self.model.opt.timestep), 1)
         self.period_s = self._steps * self.model.opt.timestep
         self._halt = threading.Event()
+        self._lock = threading.RLock()
+        """Held for one control period at most, so that any thread can look meanwhile."""
         self.setpoint: Joints = np.zeros(len(config.joints))
         self.mistakes: dict[str, tuple[float, float]] = {}
         """By thing, how far off (m) the arm takes it to be: a fault that is put in."""
@@ -85,16 +87,17 @@ class SimBody:
     ) -> None:
         """The arm at rest at ``q`` and the things where they are said to be, once all has come
         to rest; the fingers open, or at ``opening`` (m) around what they hold."""
-        self._mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[self._arm] = q
-        for name, pose in poses.items():
-            self.put(name, pose)
-        self.setpoint = np.array(q, dtype=np.float64)
-        self.data.ctrl[self._servos] = self.setpoint
-        if opening is not None:
-            set_fingers(self.model, self.data.qpos, opening / self.config.gripper.opening)
-            self.command_fingers(0.0 if held else opening)
-        self._mujoco.mj_forward(self.model, self.data)
+        with self._lock:
+            self._mujoco.mj_resetData(self.model, self.data)
+            self.data.qpos[self._arm] = q
+            for name, pose in poses.items():
+                self.put(name, pose)
+            self.setpoint = np.array(q, dtype=np.float64)
+            self.data.ctrl[self._servos] = self.setpoint
+            if opening is not None:
+                set_fingers(self.model, self.data.qpos, opening / self.config.gripper.opening)
+                self.command_fingers(0.0 if held else opening)
+            self._mujoco.mj_forward(self.model, self.data)
         self._rest(SETTLE_S)
         self.data.time = 0.0
 
@@ -116,14 +119,16 @@ class SimBody:
     def load(self, saved: Saved) -> None:
         """Back to what ``save`` gave, to the last bit."""
         kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
-        self._mujoco.mj_setState(self.model, self.data, saved.physics, kind)
-        self.setpoint = saved.setpoint.copy()
-        self._mujoco.mj_forward(self.model, self.data)
+        with self._lock:
+            self._mujoco.mj_setState(self.model, self.data, saved.physics, kind)
+            self.setpoint = saved.setpoint.copy()
+            self._mujoco.mj_forward(self.model, self.data)
 
     # Looking.
 
     def state(self) -> ArmState:
-        return ArmState(self.q, self.opening, self.poses(), self.held())
+        with self._lock:
+            return ArmState(self.q, self.opening, self.poses(), self.held())
 
     @property
     def q(self) -> Joints:
@@ -191,10 +196,11 @@ class SimBody:
 
     def tick(self, position: Joints, velocity: Joints) -> None:
         """One control period towards a set point (rad, rad/s)."""
-        self.setpoint = np.array(position)
-        self.data.ctrl[self._servos] = position + DAMPING_OVER_STIFFNESS_S * velocity
-        for _ in range(self._steps):
-            self._mujoco.mj_step(self.model, self.data)
+        with self._lock:
+            self.setpoint = np.array(position)
+            self.data.ctrl[self._servos] = position + DAMPING_OVER_STIFFNESS_S * velocity
+            for _ in range(self._steps):
+                self._mujoco.mj_step(self.model, self.data)
         self.on_tick(self.setpoint)
 
     def _hold(self) -> None:
