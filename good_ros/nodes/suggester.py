@@ -158,7 +158,9 @@ class Suggester:
         def then(offer: Offer | None, error: BaseException | None) -> None:
             if error is not None:
                 self._node.get_logger().warning(f"nothing is offered: {error}")
-            if offer is None or self._owner.settled != settled:
+            now = self._owner.settled
+            if offer is None or now is None or now[0] is not belief:
+                # The person has gone on meanwhile.
                 return
             self.memory.offer(offer, belief.turn, belief.top)
             self._publish()

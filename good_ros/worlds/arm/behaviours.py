@@ -132,13 +132,16 @@ class Behaviours:
         return self.pickup(found)
 
     def release(self) -> str:
-        """Set down what is in hand right beneath the hand."""
+        """Set down what is in hand beneath the hand: into a box where there is room in it."""
         state = self.body.state()
         if state.held is None:
             self._open()
             return "the hand is empty"
         held, hand = state.held, self.hand(state)
         place = next((p for p in self.config.places.values() if p.covers(hand[0], hand[1])), None)
+        if place and place.kind == BOX:
+            # Beside what is in it already, not on top of it.
+            return self.put(held, place.name)
         floor = place.height if place else 0.0
         self._lower_and_open(held, floor + (ABOVE_RIM_M if floor else ABOVE_TABLE_M))
         where = self.inside(held, self.body.state())
