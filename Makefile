@@ -2,6 +2,7 @@
 # make test   sets everything up and passes the tests
 # make test-web   the same for the page, in a real browser
 # make transformers   adds the transformers back end of the belief; its tests are skipped without
+# make arm   adds the arm world (MuJoCo); its tests are skipped without
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 # household or grocery; the profile's where it is empty.
 WORLD   ?=
@@ -15,15 +16,18 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup transformers demo chat test test-web test-vllm chromium lint docs-parameters clean
+.PHONY: setup arm transformers demo chat test test-web test-vllm chromium lint docs-parameters clean
 
 setup:
 	@scripts/setup.sh
 
+arm:
+	@scripts/setup.sh arm arm_model
+
 transformers:
 	@scripts/setup.sh transformers
 
-demo: setup
+demo: setup $(if $(filter arm,$(WORLD)),arm)
 	@$(GOOD) model pull $(MODEL) >/dev/null
 	@$(GOOD) demo $(if $(WORLD),--world $(WORLD)) $(if $(PROFILE),--profile $(PROFILE)) --model $(MODEL) --seed $(SEED) \
 		--turns $(TURNS) --sessions sessions $(if $(WEB),--web $(WEB))

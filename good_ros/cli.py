@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from good_ros.commands import (
+    arm,
     bench_belief,
     bench_monitor,
     bench_world,
+    eval_arm,
     eval_belief,
+    eval_proactive,
     sessions,
     tasks,
+    teach,
     worlds,
 )
 from good_ros.core.errors import GoodError
@@ -25,11 +29,13 @@ from good_ros.language.backends import is_url
 
 DEFAULT_WORLD = "household"
 DEFAULT_PROFILE = "put_away_food"
-DEFAULT_PROFILES = {"grocery": "chocolate_cake"}
+DEFAULT_PROFILES = {"grocery": "chocolate_cake", "arm": "lunch_bag", "table": "lunch_bag"}
 WITHOUT_PROFILE = {
     "grocery": ("fill a shopping cart with what the person wants, and buy it", "store")
 }
 """By world, task and scene where no profile gives them and the parameters' own do not fit."""
+TABLES = {"arm": "lunch_bag", "table": "lunch_bag"}
+"""By world the scene that stands where none is named; the nodes' own default is a kitchen."""
 LAST_RECORD_S = 10.0
 """How long the end of a session is waited for on disk; what it waits for has been published."""
 
@@ -82,16 +88,19 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(command=_chat)
 
     sessions.add(commands)
+    teach.add_to(commands)
 
     evaluate = commands.add_parser("eval", help="measure how well a part does")
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
     replay.add_argument("--data", required=True, help="a JSON file of runs")
-    worlds.add_world_options(replay)
+    worlds.add_world_options(replay, worlds.ROOMS)
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+    eval_proactive.add_to(measures)
+    eval_arm.add_to(measures)
     tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
@@ -100,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         part.add_to(parts)
 
     worlds.add_commands(commands)
+    arm.add(commands)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
@@ -144,6 +154,13 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="show the session on a page, on this port or any that is free",
     )
+    parser.add_argument(
+        "--person", default="", help="whose taught goal and behaviours count (good teach)"
+    )
+    parser.add_argument("--people", default="", help="folder of people's profiles")
+    parser.add_argument(
+        "--proactive", action="store_true", help="offer helpful actions after each turn"
+    )
     parser.add_argument("--log-level", default="info", help="debug, info, warn or error")
 
 
@@ -158,6 +175,11 @@ def _stack_options(
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
     }
+    if options.people:
+        common["people_folder"] = os.path.abspath(options.people)
+    person = options.person
+    if options.proactive:
+        common["proactive"] = True
     if options.web >= 0:
         common["web_port"] = options.web
     scoring_model = options.scoring_model
@@ -178,6 +200,14 @@ def _stack_options(
     elif world in WITHOUT_PROFILE:
         common["task"], first_scene = WITHOUT_PROFILE[world]
         scene = scene or first_scene
+    elif world in TABLES:
+        scene = scene or TABLES[world]
+    if profile:
+        person = person or loaded.person
+    if person:
+        common["person"] = person
+        if nodes and not profile:
+            nodes = (*nodes, "teacher")
     common["world"] = world or DEFAULT_WORLD
     if scene:
         common["scene"] = scene

@@ -46,5 +46,6 @@ TAKERS = {
     "executor": {"model": "model", "world": "world", "scene": "scene"},
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile"},
+    "teacher": {"model": "model", "world": "world", "scene": "scene"},
 }
 """By node, its parameters that come from a launch argument, and from which."""

@@ -3,5 +3,5 @@
 NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor")
 """The nodes of a running stack, in the order in which they are configured."""
 
-EXTRA_NODES = ("simulated_human",)
+EXTRA_NODES = ("simulated_human", "teacher")
 """Nodes that are started beside a stack where they are wanted."""

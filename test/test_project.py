@@ -49,7 +49,10 @@ ORDER = {
     "language": {"core"},
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
-    "experiments": {"core", "inference", "language", "planning", "turns", "worlds"},
+    "teaching": {"core", "language", "planning", "worlds"},
+    "experiments": {
+        *("core", "inference", "language", "planning", "teaching", "turns", "worlds"),
+    },
     "monitor": {"core", "picture", "recording", "view", "worlds"},
 }
 

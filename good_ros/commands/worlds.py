@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,13 @@ from good_ros.worlds.registry import WORLDS, make_world
 
 GROCERY = "grocery"
 PROBLEMS_SHOWN = 10
+ROOMS = ("household", "ai2thor")
+"""Worlds that recorded runs can be done again in."""
 
 
-def add_world_options(parser: argparse.ArgumentParser) -> None:
+def add_world_options(parser: argparse.ArgumentParser, choices: Sequence[str] = WORLDS) -> None:
     """Which world, and how AI2-THOR is started where it is that."""
-    parser.add_argument("--world", default="household", choices=WORLDS)
+    parser.add_argument("--world", default="household", choices=choices)
     add_player_options(parser)
 
 

@@ -15,9 +15,8 @@ from good_ros.worlds.predicates import explain
 from good_ros.worlds.registry import WORLDS
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
-SAME_SCENES = frozenset({"household", "ai2thor"})
-WORLD = "world"
-"""The one further field that a file may have."""
+OPTIONAL = ("world", "person")
+SAME_SCENES = (frozenset({"household", "ai2thor"}), frozenset({"arm", "table"}))
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,8 @@ class Profile:
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
     world: str = "household"
+    person: str = ""
+    """Whose taught goal and behaviours the robot knows (``config/people``); empty for nobody's."""
 
     def check_world(self, world: str) -> str:
         """The world to act in: ``world``, or the profile's where it is empty.
@@ -45,7 +46,7 @@ class Profile:
         """
         if not world or world == self.world:
             return self.world
-        if {world, self.world} <= SAME_SCENES:
+        if any({world, self.world} <= same for same in SAME_SCENES):
             return world
         raise InputError(
             f"the profile {self.name} is for the world {self.world}, not {world}: choose another "
@@ -75,16 +76,17 @@ def load_profile(name: str) -> Profile:
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, Mapping) or set(data) - {WORLD} != set(FIELDS):
+    if not isinstance(data, Mapping) or set(data) - set(OPTIONAL) != set(FIELDS):
         raise InputError(
-            f"{path} must have the fields {', '.join(FIELDS)}, may have {WORLD}, and no others"
+            f"{path} must have the fields {', '.join(FIELDS)}, may have {', '.join(OPTIONAL)}, and "
+            "no others"
         )
     for field in data:
         if field != "conditions" and not (isinstance(data[field], str) and data[field].strip()):
             raise InputError(f"{path}: {field} must be a text")
     if not isinstance(data["conditions"], list) or not data["conditions"]:
         raise InputError(f"{path}: conditions must be a list of predicates, at least one")
-    if data.get(WORLD, WORLDS[0]) not in WORLDS:
+    if data.get("world", WORLDS[0]) not in WORLDS:
         raise InputError(f"{path}: world must be one of {', '.join(WORLDS)}")
     for condition in data["conditions"]:
         try:

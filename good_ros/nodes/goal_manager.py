@@ -21,6 +21,8 @@ from good_ros.nodes.convert import (
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
+    PEOPLE_FOLDER,
+    PERSON,
     SEED,
     SERVED_MODEL,
     TASK,
@@ -29,6 +31,7 @@ from good_ros.nodes.parameters import (
 )
 from good_ros.nodes.qos import LATCHED
 from good_ros.srv import EditGoals
+from good_ros.teaching.profile import TAUGHT_WEIGHT, ProfileStore
 from good_ros.turns.goals import GoalOrder
 
 
@@ -49,6 +52,16 @@ class GoalManagerNode(GoodNode):
             "A goal that was least likely for more rounds than this is removed.",
             1,
             1000,
+        ),
+        PERSON,
+        PEOPLE_FOLDER,
+        Parameter(
+            "taught_weight",
+            TAUGHT_WEIGHT,
+            "Weight of the goal that `person` taught, where each other goal has 1: a strong prior, "
+            "not a certainty.",
+            1e-6,
+            1e6,
         ),
         Parameter("max_goals", 8, "Most goals in the set, 'Unspecified' not counted.", 1, 200),
     )
@@ -103,7 +116,19 @@ class GoalManagerNode(GoodNode):
         texts = [text for text in self.values.initial_goals if text.strip()]
         goals = [unspecified_goal(self.values.unspecified_prior)]
         goals += [Goal(f"g{i}", text, GoalOrigin.CONFIG) for i, text in enumerate(texts, start=1)]
+        goals += self.taught_goal()
         return GoalSet(session_id, 0, 1, tuple(goals), added=tuple(goals))
+
+    def taught_goal(self) -> list[Goal]:
+        """What ``person`` taught the robot that they want, where they did."""
+        if not self.values.person:
+            return []
+        try:
+            goal = ProfileStore(self.values.people_folder).load(self.values.person).goal
+        except InputError as error:
+            self.get_logger().error(f"the taught goal is left out: {error}")
+            return []
+        return [goal.hypothesis(self.values.taught_weight)] if goal else []
 
     def answer(self) -> None:
         due = self.order.due()

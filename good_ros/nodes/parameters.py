@@ -100,6 +100,18 @@ TASK = Parameter(
     "What the robot is there for, as prompts say it.",
 )
 
+PERSON = Parameter(
+    "person",
+    "",
+    "Whose profile counts where the speaker has none: a name in people_folder or config/people; "
+    "empty for nobody's.",
+)
+PEOPLE_FOLDER = Parameter(
+    "people_folder",
+    "",
+    "Where people's profiles are kept; empty for good_ros/people under ROS_HOME.",
+)
+
 
 WORLD = Parameter(
     "world", "household", "The executor's world, in whose words prompts are.", choices=WORLDS

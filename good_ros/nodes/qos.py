@@ -51,3 +51,19 @@ MARKERS = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 """Latched, but deep: a deletion that the next array overwrote would leave its bar for ever."""
+
+COMMAND = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=10,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""What ros2_control's controllers take commands with, and what stops the arm."""
+
+SENSOR = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=10,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""Joint states, as joint_state_broadcaster publishes them."""

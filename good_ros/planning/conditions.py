@@ -65,6 +65,11 @@ class Conditions:
     def of(self, goal: Goal) -> tuple[Predicate, ...]:
         return self._known.get(goal.text, ())
 
+    def tell(self, goal: Goal, conditions: Sequence[Predicate]) -> None:
+        """State when a goal is fulfilled, as the person said it; () leaves it to be learnt."""
+        if conditions:
+            self._known[goal.text] = tuple(conditions)
+
     def learn(
         self,
         belief: Belief,

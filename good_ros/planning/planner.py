@@ -46,6 +46,17 @@ class FailedPlan:
     reason: str
 
 
+@dataclass(frozen=True)
+class PlanPrompt:
+    """The slots of a planning prompt, the actions by label, and the ids of what matters."""
+
+    slots: Mapping[str, str]
+    actions: Mapping[str, tuple[Step, ...]]
+    relevant: Sequence[str]
+    world: str = ""
+    """In whose words the prompt is."""
+
+
 class Planner:
     """Makes plans with a generator.
 
@@ -90,6 +101,19 @@ class Planner:
         raises MalformedReply where that one is not either, and ModelError where the generator
         fails.
         """
+        prompt = self.prompt(world, belief, transcript, history, failed, cancel)
+        return self.answer(prompt, transcript, cancel)
+
+    def prompt(
+        self,
+        world: World,
+        belief: Belief,
+        transcript: Transcript,
+        history: Sequence[StepResult],
+        failed: Sequence[FailedPlan] = (),
+        cancel: threading.Event | None = None,
+    ) -> PlanPrompt:
+        """What the model is asked to choose from, and what it is told for it."""
         goals = self._goals_text(belief)
         objects = world.observe()
         texts = self.texts(belief, transcript)
@@ -98,29 +122,50 @@ class Planner:
             relevant = self._search(world, texts, transcript, goals, objects, unfit, cancel)
         else:
             relevant = self._relevant(texts, transcript, goals, objects, cancel)
+        actions = self.actions(world, relevant, transcript, texts)
         actions = {
-            step.label: step
-            for step in world.possible_actions(relevant)
-            if is_called_for(step, texts) and not (step.action == ADD and step.object_id in unfit)
+            label: steps
+            for label, steps in actions.items()
+            if not any(step.action == ADD and step.object_id in unfit for step in steps)
         }
+        slots = {
+            "task": self.task,
+            "transcript": _recent(transcript),
+            "goals": goals,
+            "scene": _whereabouts(objects, relevant),
+            "actions": "; ".join(actions),
+            "history": "; ".join(r.step.label for r in history[-HISTORY_SHOWN:] if r.success)
+            or "nothing",
+            "failed": _failed_text(failed),
+        }
+        return PlanPrompt(slots, actions, relevant, world.name)
+
+    def actions(
+        self, world: World, relevant: Sequence[str], transcript: Transcript, texts: Sequence[str]
+    ) -> dict[str, tuple[Step, ...]]:
+        """What may be planned, by label, each with the steps that it comes to."""
+        return {
+            step.label: (step,)
+            for step in world.possible_actions(relevant)
+            if is_called_for(step, texts)
+        }
+
+    def messages(self, prompt: PlanPrompt, transcript: Transcript) -> list[Message]:
+        return prompts.load("plan", prompt.world).messages(**prompt.slots)
+
+    def answer(
+        self, prompt: PlanPrompt, transcript: Transcript, cancel: threading.Event | None
+    ) -> tuple[Step, ...]:
+        """The steps of the labels that the model chooses; raises as ``plan`` does."""
         schema = {
             "type": "array",
-            "items": {"enum": list(actions)},
+            "items": {"enum": list(prompt.actions)},
             "minItems": 1,
             "maxItems": self.max_steps,
         }
-        messages = prompts.load("plan", world.name).messages(
-            task=self.task,
-            transcript=_recent(transcript),
-            goals=goals,
-            scene=_whereabouts(objects, relevant),
-            actions="; ".join(actions),
-            history="; ".join(r.step.label for r in history[-HISTORY_SHOWN:] if r.success)
-            or "nothing",
-            failed=_failed_text(failed),
-        )
+        messages = self.messages(prompt, transcript)
         labels = self._generate(messages, TOKENS_A_STEP * self.max_steps, schema, cancel)
-        return tuple(actions[label] for label in labels)
+        return tuple(step for label in labels for step in prompt.actions[label])
 
     def _relevant(
         self,

@@ -38,6 +38,15 @@ ALIASES = {
     "burner": "StoveBurner",
     "soap": "SoapBottle",
     "tub": "BathtubBasin",
+    "bag": "LunchBag",
+    "lunchbox": "LunchBag",
+    "lunch box": "LunchBag",
+    "apples": "AppleSlices",
+    "apple": "AppleSlices",
+    "gummy": "GummyCandy",
+    "gummies": "GummyCandy",
+    "sanitizer": "HandSanitizer",
+    "cereal": "Cheerios",
 }
 """What people call things, where it is not the type's own words."""
 
@@ -74,6 +83,10 @@ ONLY_WHERE_SAID = {
     "BuyBasket": r"\b(buy|purchase|order|pay for) (it|them|all|everything|that|this|these|now"
     r"|the (basket|cart|lot|items))\b|\bcheck ?out\b|\bpay\b"
     r"|\bthat(['’]s| is) (all|everything|it)\b|\bnothing (else|more)\b",
+    "GoTo": r"\b(go to|go over|reach|hover|above|over to)\b",
+    "Grasp": r"\b(grasp|grip)\b",
+    "Release": r"\b(release|let (it |them )?go|drop)\b",
+    "GoHome": r"\b(home|go away)\b",
 }
 """Actions that change or spoil a thing are offered only where it was said in these words: most
 cannot be undone, and every needless choice makes a plan worse."""

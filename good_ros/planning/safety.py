@@ -7,7 +7,7 @@ what a thing is called: text is data and cannot widen what is allowed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +171,12 @@ def _subjects(predicate: Predicate) -> list[tuple[str, str]]:
     if kind == "basket":
         return []
     return [subject for part in value for subject in _subjects(part)]
+
+
+def approve_all(rules: SafetyRules, actions: Iterable[str]) -> SafetyRules:
+    """The rules with approval needed for every one of these actions; what is refused stays so."""
+    more = tuple(SafetyRule(action) for action in actions)
+    return replace(rules, needs_approval=(*rules.needs_approval, *more))
 
 
 def load_rules(path: str = "") -> SafetyRules:

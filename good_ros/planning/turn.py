@@ -18,6 +18,8 @@ from good_ros.core.errors import (
 from good_ros.core.plan import ErrorCode, Step, StepResult, TaskState, TaskStatus
 from good_ros.planning import choice
 from good_ros.planning.check import CheckedPlan
+from good_ros.planning.commands import Command, Heard, Unclear, Unknown
+from good_ros.planning.commands import choose as choose_command
 from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import Stop
@@ -32,7 +34,7 @@ from good_ros.planning.shopping import (
     removals,
     without_closing,
 )
-from good_ros.planning.trial import Trials
+from good_ros.planning.trial import Trials, rehearsal_of
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
 
@@ -44,6 +46,8 @@ Approve = Callable[[TaskStatus, Stop | None], bool | None]
 """(the status of the waiting plan, cancel) to the person's yes or no; None where none came."""
 AskPerson = Callable[[str, Stop | None], str | None]
 """(question, cancel) to the person's answer; None where none came in time."""
+Hear = Callable[[Transcript, Sequence[StepResult], World], Heard | None]
+"""(transcript, history, world) to the command in the last utterance; None where it is none."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,9 @@ class TurnActor:
         self.patience = patience or Patience()
         self.conditions = Conditions()
         self.needs = Needs()
+        self.read_command: Hear = lambda transcript, history, world: None
+        """Reads commands in a person's own words (``good_ros.teaching``); by default there are
+        none."""
         self.on_plan: Callable[[PlanRecord], None] = lambda record: None
 
     def reset(self) -> None:
@@ -126,11 +133,19 @@ class TurnActor:
     ) -> TaskStatus:
         """The status at the turn's end; ``on_status`` gets those on the way.
 
-        Where 'Unspecified' is the most likely there is no action (III-E1). A failure of the
-        model or the world is a FAILED status with its code; only ModelCancelled is raised.
+        Where 'Unspecified' is the most likely there is no action (III-E1), unless the person
+        gave a command: that is an instruction, whatever it is for. A failure of the model or the
+        world is a FAILED status with its code; only ModelCancelled is raised.
         """
         log = _TurnLog(belief, history, on_status)
         self.needs = needs_of(transcript, belief)
+        try:
+            heard = self.read_command(transcript, history, self.world)
+            if heard is not None:
+                status = self._obey(heard, _Turn(belief, transcript, log, cancel))
+                return self.with_conditions(status, belief)
+        except WorldError as error:
+            return log.status(TaskState.FAILED, (), ErrorCode.WORLD_LOST, str(error))
         if belief.top.goal.is_unspecified:
             return log.status(TaskState.NO_ACTION)
         try:
@@ -139,6 +154,57 @@ class TurnActor:
         except WorldError as error:
             return log.status(TaskState.FAILED, (), ErrorCode.WORLD_LOST, str(error))
         return self.with_conditions(status, belief)
+
+    def _obey(self, heard: Heard, turn: _Turn) -> TaskStatus:
+        """Do what was commanded, as it was; ask where it is not clear, and then do it or
+        nothing."""
+        log = turn.log
+        if isinstance(heard, Unclear | Unknown):
+            text = heard.question if isinstance(heard, Unclear) else heard.message
+            answer = self.ask_person(text, turn.cancel) if self.ask_person else None
+            if turn.cancel is not None and turn.cancel.is_set():
+                raise ModelCancelled("the turn was cancelled")
+            meant = self._meant(heard, answer or "", turn)
+            if meant is None:
+                new = isinstance(heard, Unknown)
+                code = ErrorCode.NOT_FOUND if new else ErrorCode.NONE
+                said = f"'{heard.new}' is new to me" if isinstance(heard, Unknown) else text
+                return log.status(TaskState.NO_ACTION, (), code, said)
+            heard = meant
+        if not heard.steps:
+            return log.status(TaskState.NO_ACTION)
+        log.begin(heard.steps)
+        outcome = self.carry_out(
+            heard.steps,
+            log.status(TaskState.EXECUTING, heard.steps),
+            log.turn,
+            stop=turn.cancel,
+            on_step=log.step,
+            on_status=log.show,
+        )
+        log.end(outcome.results)
+        if outcome.error_code is ErrorCode.NONE:
+            return log.status(TaskState.SUCCEEDED, heard.steps)
+        return log.status(TaskState.FAILED, heard.steps, outcome.error_code, outcome.error_msg)
+
+    def _meant(self, heard: Unclear | Unknown, answer: str, turn: _Turn) -> Command | None:
+        """The command that an answer settles on; None for none."""
+        if not answer:
+            return None
+        if isinstance(heard, Unclear) and (meant := choose_command(heard, answer)):
+            return meant
+        # The answer may say the whole of it, or the name of the thing that was meant.
+        words = turn.utterance
+        again = (
+            [answer, words.replace(heard.new, answer)] if isinstance(heard, Unknown) else [answer]
+        )
+        for said in again:
+            last = replace(turn.transcript.turns[-1], utterance=said)
+            transcript = replace(turn.transcript, turns=(*turn.transcript.turns[:-1], last))
+            command = self.read_command(transcript, turn.log.past, self.world)
+            if isinstance(command, Command):
+                return command
+        return None
 
     def carry_out(
         self,
@@ -180,15 +246,16 @@ class TurnActor:
 
     def _impossible(self, steps: Sequence[Step]) -> PlanOutcome | None:
         """The first step that cannot be done, with the world's reason; None where all can."""
-        before = self.world.snapshot()
+        world = rehearsal_of(self.world)
+        before = world.snapshot()
         try:
             for step in steps:
-                outcome = self.world.act(step)
+                outcome = world.act(step)
                 if not outcome.success:
                     message = f"'{step.label or step.action}': {outcome.error_msg}"
                     return PlanOutcome((), outcome.error_code, message)
         finally:
-            self.world.restore(before)
+            world.restore(before)
         return None
 
     def with_conditions(self, status: TaskStatus, belief: Belief) -> TaskStatus:
@@ -369,6 +436,7 @@ class TurnActor:
 FINAL = frozenset(
     {
         ErrorCode.CANCELLED,
+        ErrorCode.HALTED,
         ErrorCode.NOT_APPROVED,
         ErrorCode.REPEATED_PLAN,
         ErrorCode.WORLD_LOST,

@@ -46,10 +46,39 @@ def check_world(name: str, options: Ai2thorOptions) -> list[Finding]:
         return [_scenes()]
     if name == "grocery":
         return [_store(), _search()]
+    if name == "arm":
+        return list(_arm())
     findings = list(_ai2thor(options))
     if all(finding.fine for finding in findings):
         findings.append(_start(options))
     return findings
+
+
+def _arm() -> Iterator[Finding]:
+    from good_ros.worlds.arm.picture import as_png
+    from good_ros.worlds.arm.scene import INSTALL as INSTALL_ARM
+    from good_ros.worlds.arm.scene import scene_names
+    from good_ros.worlds.arm.world import ArmWorld
+
+    world, scene = ArmWorld(), scene_names()[0]
+    try:
+        world.reset(scene)
+    except WorldError as error:
+        yield Finding("arm", False, str(error), INSTALL_ARM)
+        return
+    yield Finding("arm", True, f"scene {scene} was set, with {len(world.things)} things")
+    try:
+        as_png(world)
+        yield Finding("pictures", True, "the table can be rendered")
+    except WorldError as error:
+        # The world works without.
+        yield Finding("pictures", True, str(error))
+    for package, used in (("trajectory_msgs", "topics"), ("control_msgs", "actions")):
+        there = importlib.util.find_spec(package) is not None
+        words = f"installed; {used} of a real arm's controllers work" if there else "not installed"
+        remedy = "" if there else f"for {used} of a real arm: sudo apt-get install "
+        apt = f"ros-$ROS_DISTRO-{package.replace('_', '-')}"
+        yield Finding(package, True, words, remedy + apt if remedy else "")
 
 
 def _scenes() -> Finding:

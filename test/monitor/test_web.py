@@ -42,6 +42,12 @@ class ScriptedActions:
     def edit_goals(self, edit):
         return self._answer("goals", dict(edit))
 
+    def answer_suggestion(self, session_id, suggestion_id, accept):
+        return self._answer("suggestion", session_id, suggestion_id, accept)
+
+    def teach(self, person_id, text):
+        return self._answer("teach", person_id, text)
+
 
 class Client:
     """One request at a time, with the headers that a browser's page of the server would send."""
