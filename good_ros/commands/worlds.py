@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,13 @@ from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, STAND_IN, UNITY, A
 from good_ros.worlds.registry import WORLDS, make_world
 
 GROCERY = "grocery"
+ROOM_WORLDS = tuple(name for name in WORLDS if name != GROCERY)
 PROBLEMS_SHOWN = 10
 
 
-def add_world_options(parser: argparse.ArgumentParser) -> None:
+def add_world_options(parser: argparse.ArgumentParser, worlds: Sequence[str] = ROOM_WORLDS) -> None:
     """Which world, and how AI2-THOR is started where it is that."""
-    parser.add_argument("--world", default="household", choices=WORLDS)
+    parser.add_argument("--world", default="household", choices=worlds)
     add_player_options(parser)
 
 
@@ -84,7 +85,7 @@ def add_commands(commands: Any) -> None:
     world = commands.add_parser("world", help="check a world, or draw a scene")
     actions = world.add_subparsers(required=True, metavar="ACTION")
     check = actions.add_parser("check", help="what is missing for a world, in plain words")
-    add_world_options(check)
+    add_world_options(check, WORLDS)
     check.add_argument("--json", action="store_true", help="one JSON object as the last line")
     check.set_defaults(command=_check)
     show = actions.add_parser("show", help="draw a scene from above, or list a store")
