@@ -5,12 +5,15 @@ Plain data, so that they can be checked without the launch system.
 
 from __future__ import annotations
 
+TASK = "interact with the objects in the room so that it ends up as the person wants it"
+
 ARGUMENTS = (
     ("namespace", "", "Namespace of every node; two stacks in two namespaces do not meet."),
     ("params_file", "{config}", "ROS 2 parameter file for the nodes."),
     ("log_level", "info", "Lowest level that is logged: debug, info, warn, error or fatal."),
     ("world", "household", "World to act on."),
     ("scene", "FloorPlan1", "Scene of the world; store where the world is grocery."),
+    ("task", TASK, "What the robot is there for, as prompts say it."),
     (
         "model",
         "default",
@@ -40,12 +43,12 @@ PROFILE_ARGUMENT = (
 )
 
 TAKERS = {
-    "dialog": {"model": "model", "world": "world"},
+    "dialog": {"model": "model", "world": "world", "task": "task"},
     "goal_belief": {"model": "scoring_model"},
-    "goal_manager": {"model": "model", "world": "world"},
-    "executor": {"model": "model", "world": "world", "scene": "scene"},
+    "goal_manager": {"model": "model", "world": "world", "task": "task"},
+    "executor": {"model": "model", "world": "world", "scene": "scene", "task": "task"},
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
-    "simulated_human": {"model": "model", "profile": "profile"},
+    "simulated_human": {"model": "model", "profile": "profile", "task": "task"},
     "teacher": {"model": "model", "world": "world", "scene": "scene"},
 }
 """By node, its parameters that come from a launch argument, and from which."""

@@ -86,7 +86,7 @@ def add_commands(commands: Any) -> None:
     world = commands.add_parser("world", help="check a world, or draw a scene")
     actions = world.add_subparsers(required=True, metavar="ACTION")
     check = actions.add_parser("check", help="what is missing for a world, in plain words")
-    add_world_options(check)
+    add_world_options(check, WORLDS)
     check.add_argument("--json", action="store_true", help="one JSON object as the last line")
     check.set_defaults(command=_check)
     show = actions.add_parser("show", help="draw a scene from above, or list a store")

@@ -13,6 +13,7 @@ from typing import Any
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
+from good_ros import launch_arguments
 from good_ros.worlds.registry import WORLDS
 
 Value = bool | int | float | str | list[str] | list[float]
@@ -96,7 +97,7 @@ WORLD_SEED = Parameter(
 )
 TASK = Parameter(
     "task",
-    "interact with the objects in the room so that it ends up as the person wants it",
+    launch_arguments.TASK,
     "What the robot is there for, as prompts say it.",
 )
 

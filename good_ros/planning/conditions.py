@@ -20,6 +20,7 @@ from good_ros.language.json_reply import parse
 from good_ros.planning.relevance import named_objects
 from good_ros.planning.shopping import named_kinds
 from good_ros.worlds.base import ObjectView
+from good_ros.worlds.grocery.state import CART
 from good_ros.worlds.predicates import Predicate, explain, holds
 
 ASKED_FROM = 0.6
@@ -115,7 +116,7 @@ def read(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | No
     text = " ".join(re.findall(r"[\w,;]+", text.replace(",", " , ").replace(";", " ; ")))
     verbs = list(_VERB.finditer(text.lower()))
     if not verbs:
-        return None
+        return _shopping_list(text, objects)
     found: list[Predicate] = []
     things = text[: verbs[0].start()]
     for number, verb in enumerate(verbs):
@@ -134,6 +135,15 @@ def read(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | No
         found += predicates
         things = next_things
     return tuple(found)
+
+
+def _shopping_list(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | None:
+    """A goal of a store that only names products wants them in the cart."""
+    carts = [o.name for o in objects if o.id == CART]
+    named = [named_kinds(phrase, objects) for phrase in _AND.split(text) if phrase.strip()]
+    if not carts or not named or not all(named):
+        return None
+    return tuple({"in": [kind, carts[0]]} for kinds in named for kind in kinds)
 
 
 def _clause(

@@ -81,6 +81,9 @@ class Needs:
         milk = [needs.lactose_only for needs in (self, other) if "dairy" in needs.avoid]
         return Needs(self.avoid | other.avoid, self.diets | other.diets, bool(milk) and all(milk))
 
+    def __bool__(self) -> bool:
+        return bool(self.avoid or self.diets)
+
     def clash(self, item: ObjectView) -> str:
         """Why the item must not be bought, in words; empty where nothing speaks against it."""
         if "purchasable" not in item.affordances:

@@ -76,7 +76,7 @@ def find_items(
     def search(term: str) -> list[str]:
         """What a term finds; 'vegan butter' finds only what is vegan."""
         needs = stated([term])
-        against = {item.id for item in objects if needs.clash(item)} if needs != Needs() else set()
+        against = {item.id for item in objects if needs.clash(item)} if needs else set()
         return world.search(term, results, {*without, *against})
 
     found: dict[str, None] = {}
@@ -100,6 +100,8 @@ def says_number(step: Step, texts: Sequence[str]) -> bool:
 
 def removals(world: World, needs: Needs) -> tuple[Step, ...]:
     """Steps that take out of the cart what the person must not get."""
+    if not needs:
+        return ()
     bad = {o.id for o in world.observe() if o.state.get("quantity") and needs.clash(o)}
     if not bad:
         return ()

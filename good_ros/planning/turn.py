@@ -226,7 +226,9 @@ class TurnActor:
         if problem is not None:
             return problem
         judgement = self.safety.judge_steps(steps, self.world.observe())
-        refused = judgement.refused + refusals(Trials(self.world).of(steps), self.needs)
+        refused = judgement.refused
+        if self.needs:
+            refused += refusals(Trials(self.world).of(steps), self.needs)
         if refused:
             return PlanOutcome((), ErrorCode.PLAN_REFUSED, "; ".join(refused))
         if judgement.approval:

@@ -132,6 +132,9 @@ class TestWhatIsFound:
     def test_conditions_are_read_off_a_goal(self, store):
         found = read("organic milk and peanut butter put in the cart", store.observe())
         assert [explain(p) for p in found] == ["milk is in Cart", "peanut butter is in Cart"]
+        assert read("organic milk, and peanut butter", store.observe()) == found
+        assert read("milk and the moon", store.observe()) is None
+        assert read("milk", HouseholdWorld().observe()) is None
         assert read("ingredients for a cake put in the cart", store.observe()) is None
 
 

@@ -12,6 +12,8 @@ from good_ros.worlds.grocery.inventory import Inventory, Item, dollars
 ADD, REMOVE, SEARCH, BUY = "AddToCart", "RemoveFromCart", "SearchInventory", "BuyBasket"
 TASK_COMPLETED = "TaskCompleted"
 ACTIONS = (SEARCH, ADD, REMOVE, BUY, TASK_COMPLETED)
+CART, BAGS = "cart", "bags"
+"""Ids of where things are: the cart, and in it the bags of what is paid."""
 MAX_QUANTITY = 99
 NOTHING: Mapping[str, int] = MappingProxyType({})
 

@@ -17,7 +17,9 @@ from good_ros.worlds.grocery.search import AUTO, Search, best, make_search
 from good_ros.worlds.grocery.state import (
     ACTIONS,
     ADD,
+    BAGS,
     BUY,
+    CART,
     REMOVE,
     RULES,
     SEARCH,
@@ -29,8 +31,6 @@ from good_ros.worlds.grocery.state import (
     quantity_of,
 )
 
-CART, BAGS = "cart", "bags"
-"""Ids of where things are: the cart, and in it the bags of what is paid."""
 QUANTITIES = range(1, 13)
 FOUND_SHOWN = 5
 OUT_OF_STOCK_SHARE = 0.2
