@@ -16,6 +16,7 @@ from good_ros.commands import (
     bench_monitor,
     bench_world,
     eval_belief,
+    eval_speech,
     sessions,
     tasks,
     worlds,
@@ -90,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+    eval_speech.add_to(measures)
     tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")

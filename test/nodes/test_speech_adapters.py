@@ -16,7 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool, String
 
 from good_ros.msg import Utterance
-from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_IN
+from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.speech_adapters import Kind
 from good_ros.nodes.stack import Stack, StackOptions
 from good_ros.speech.adapters import voice_of
@@ -54,7 +54,7 @@ def run(ros_domain, monkeypatch):
     probe = Node("probe", context=stack.context)
     stack.add(probe)
     heard: list[Utterance] = []
-    probe.create_subscription(Utterance, "utterance", heard.append, SPEECH_IN)
+    probe.create_subscription(Utterance, "utterance", heard.append, SPEECH_OUT)
     node = stack.nodes["speech_adapters"]
 
     def wait(condition, what):
