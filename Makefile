@@ -2,6 +2,8 @@
 # make test   sets everything up and passes the tests
 # make test-web   the same for the page, in a real browser
 # make transformers   adds the transformers back end of the belief; its tests are skipped without
+# make speech   adds hearing and speaking: packages, espeak-ng and the speech model
+# make test-speech   their tests, with the message packages of other front ends built as stand-ins
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 WORLD   ?= household
 PROFILE ?= put_away_food
@@ -13,13 +15,18 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup transformers demo chat test test-web test-vllm chromium lint docs-parameters clean
+.PHONY: setup transformers speech demo chat test test-web test-speech test-vllm chromium lint docs-parameters clean
 
 setup:
 	@scripts/setup.sh
 
 transformers:
 	@scripts/setup.sh transformers
+
+speech:
+	@scripts/voices.sh
+	@scripts/setup.sh speech
+	@$(GOOD) model pull speech >/dev/null
 
 demo: setup
 	@$(GOOD) model pull $(MODEL) >/dev/null
@@ -40,6 +47,10 @@ chromium:
 
 test-web: setup chromium
 	@.venv/bin/python -m pytest test/browser
+
+test-speech: speech
+	@$(GOOD) model pull small >/dev/null
+	@scripts/test_speech.sh
 
 test-vllm: transformers
 	@scripts/test_vllm.sh

@@ -29,6 +29,8 @@ from good_ros.speech.sources import AudioSource, Microphone, SoundFolder
 
 REOPEN_S = 5.0
 """After how long a source that was lost is opened again."""
+WATCH_S = 1.0
+"""How often it is looked whether the robot's voice is still there."""
 AT_ONCE, QUESTION = "at_once", "question"
 
 
@@ -127,7 +129,9 @@ class SpeechInNode(GoodNode):
         self.listen(Question, "question", self.on_question, LATCHED)
         self.reopening = self.create_timer(REOPEN_S, self.reopen)
         self.reopening.cancel()
-        self.at_cleanup(lambda: self.destroy_timer(self.reopening))
+        watching = self.create_timer(WATCH_S, self.watch_speaking)
+        for timer in (self.reopening, watching):
+            self.at_cleanup(partial(self.destroy_timer, timer))
 
     def open_source(self) -> AudioSource:
         """Raises SpeechError."""
@@ -144,6 +148,7 @@ class SpeechInNode(GoodNode):
 
     def stop(self) -> None:
         self.reopening.cancel()
+        self.partial = None
         if self.listener is not None:
             self.listener.close()
             self.listener = None
@@ -202,6 +207,11 @@ class SpeechInNode(GoodNode):
 
     def on_speaking(self, message: Bool) -> None:
         self.own_voice.tell(message.data, time.monotonic())
+
+    def watch_speaking(self) -> None:
+        """A voice that is gone has ceased to speak, whatever it said last."""
+        if not self.count_publishers("speaking"):
+            self.own_voice.tell(False, time.monotonic())
 
     def on_question(self, message: Question) -> None:
         key = (message.session_id, message.turn, message.text)

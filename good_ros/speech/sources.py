@@ -67,7 +67,10 @@ class SoundFolder:
 
     def blocks(self, stop: threading.Event) -> Iterator[Samples | None]:
         while not stop.is_set():
-            path = self._next()
+            try:
+                path = self._next()
+            except OSError as error:
+                raise SpeechError(f"{self._folder} cannot be read: {error.strerror}") from error
             if path is None:
                 stop.wait(POLL_S)
                 continue
@@ -89,7 +92,10 @@ class SoundFolder:
         for path in sorted(self._folder.iterdir()):
             if path.suffix.lower() not in FILE_KINDS or path.name in self._played:
                 continue
-            stat = path.stat()
+            try:
+                stat = path.stat()
+            except FileNotFoundError:
+                continue
             facts = (stat.st_size, stat.st_mtime_ns)
             if self._seen.get(path.name) == facts:
                 return path

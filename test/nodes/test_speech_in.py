@@ -151,6 +151,17 @@ def test_while_the_robot_speaks_nothing_is_heard(make):
     run.wait(lambda: bool(run.heard), "the utterance after it")
 
 
+def test_a_voice_that_dies_while_it_speaks_does_not_leave_the_robot_deaf(make, monkeypatch):
+    monkeypatch.setattr("good_ros.nodes.speech_in.WATCH_S", 0.05)
+    run = make([Heard("after", 0.9)])
+    speaking = run.probe.create_publisher(Bool, "speaking", LATCHED)
+    speaking.publish(Bool(data=True))
+    run.wait(lambda: run.node.own_voice.sounds(0.0), "the word that the robot speaks")
+    run.probe.destroy_publisher(speaking)
+    write_wav(run.folder / "a.wav", *said(0.5))
+    run.wait(lambda: bool(run.heard), "the utterance")
+
+
 def test_a_file_is_heard_for_each_question_that_expects_a_reply(make):
     run = make([Heard("one", 0.9), Heard("two", 0.9)], sound_pace="question")
     for name in ("a", "b"):

@@ -107,6 +107,15 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_folder_that_goes_is_a_source_that_is_lost(tmp_path, collect):
+    folder = tmp_path / "sounds"
+    folder.mkdir()
+    collector = collect(SoundFolder(folder, print))
+    folder.rmdir()
+    collector.wait(lambda: bool(collector.lost))
+    assert "cannot be read" in str(collector.lost[0])
+
+
 class ScriptedSource:
     """Gives blocks, and calls ``at[number]`` before that block."""
 
