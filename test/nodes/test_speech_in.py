@@ -91,33 +91,22 @@ def test_a_final_utterance_has_all_its_fields(make):
 
 def test_partial_results_come_before_the_final_one_and_share_its_id(make, monkeypatch):
     run = make([Heard("All of it.", 0.9, "en")], partial_every_s=1.0)
-    # A file is read much faster than it sounds; the recogniser is to keep up.
+    # A file is read much faster than it sounds; here the end of it waits for a partial result.
+    take, ends = run.node.on_segment, []
     monkeypatch.setattr(
-        run.node, "on_segment", paced(run.node.on_segment, lambda: len(run.heard), run.node.worker)
+        run.node,
+        "on_segment",
+        lambda segment, *which: (
+            ends.append((segment, *which)) if segment.is_final else take(segment, *which)
+        ),
     )
     write_wav(run.folder / "a.wav", *said(3.5))
+    run.wait(lambda: bool(run.heard and ends), "a partial result")
+    take(*ends[0])
     run.wait(lambda: any(u.is_final for u in run.heard), "the final utterance")
-    assert [u.is_final for u in run.heard][-1]
-    assert len(run.heard) >= 2
-    assert not any(u.is_final for u in run.heard[:-1])
+    assert [u.is_final for u in run.heard] == [False] * (len(run.heard) - 1) + [True]
+    assert run.heard[0].text.startswith("partial")
     assert len({u.utterance_id for u in run.heard}) == 1
-
-
-def paced(on_segment, heard, worker):
-    """``on_segment`` for the first partial segment, and for the final one once that is out."""
-    begun = []
-
-    def take(segment, label, run_id):
-        if segment.is_final:
-            if not heard():
-                worker.post(lambda: take(segment, label, run_id))
-                return
-            on_segment(segment, label, run_id)
-        elif not begun:
-            begun.append(segment)
-            on_segment(segment, label, run_id)
-
-    return take
 
 
 def test_every_utterance_has_an_id_of_its_own_also_after_a_new_activation(make):
