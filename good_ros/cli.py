@@ -19,6 +19,7 @@ from good_ros.commands import (
     eval_arm,
     eval_belief,
     eval_proactive,
+    eval_speech,
     sessions,
     tasks,
     teach,
@@ -68,6 +69,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NODE",
         help="leave out nodes that run as processes of their own",
     )
+    up.add_argument(
+        "--speech",
+        nargs="*",
+        choices=("in", "out", "adapters"),
+        metavar="PART",
+        help="hear a microphone (in), speak (out), hear other packages' speech (adapters); alone: "
+        "in and out",
+    )
     up.set_defaults(command=_up)
 
     demo = commands.add_parser(
@@ -101,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     eval_belief.add_to(measures)
     eval_proactive.add_to(measures)
     eval_arm.add_to(measures)
+    eval_speech.add_to(measures)
     tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
@@ -111,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     worlds.add_commands(commands)
     arm.add(commands)
 
-    model = commands.add_parser("model", help="fetch and check language models")
+    model = commands.add_parser("model", help="fetch and check language and speech models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
     pull = actions.add_parser("pull", help="fetch a model into the cache, once")
     pull.add_argument("name", nargs="?", default="default")
@@ -235,6 +245,8 @@ def _up(options: argparse.Namespace) -> int:
     nodes = [name for name in NODES if name not in options.without]
     if options.profile:
         nodes.append("simulated_human")
+    if options.speech is not None:
+        nodes += [f"speech_{part}" for part in options.speech or ("in", "out")]
     stack = Stack(_stack_options(options, nodes, profile=options.profile))
     try:
         stack.start(strict=False)
@@ -338,12 +350,19 @@ def _eval_replay(options: argparse.Namespace) -> int:
     return 0
 
 
+def _store(name: str) -> Any:
+    """The model store that ``name`` is of."""
+    from good_ros.language import models
+    from good_ros.speech import models as speech_models
+
+    return speech_models if name in speech_models.CATALOGUE else models
+
+
 def _model_pull(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-    from good_ros.language import models
-
+    models = _store(options.name)
     columns = ("model {task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(options.name, total=None, visible=False)
@@ -357,18 +376,19 @@ def _model_pull(options: argparse.Namespace) -> int:
 
 def _model_list(options: argparse.Namespace) -> int:
     from good_ros.language import models
+    from good_ros.speech import models as speech_models
 
     there = {entry.name for entry in models.installed()}
-    for name, entry in models.CATALOGUE.items():
-        state = "there" if name in there else f"not there: good model pull {name}"
-        print(f"{name:10} {entry.title:40} {entry.size / 1e6:7.0f} MB  {state}")
+    there |= {entry.name for entry in speech_models.installed()}
+    entries: list[Any] = [*models.CATALOGUE.values(), *speech_models.CATALOGUE.values()]
+    for entry in entries:
+        state = "there" if entry.name in there else f"not there: good model pull {entry.name}"
+        print(f"{entry.name:12} {entry.title:40} {entry.size / 1e6:7.0f} MB  {state}")
     return 0
 
 
 def _model_check(options: argparse.Namespace) -> int:
-    from good_ros.language import models
-
-    print(models.check(options.name))
+    print(_store(options.name).check(options.name))
     return 0
 
 

@@ -32,6 +32,9 @@ ARGUMENTS = (
         "Port of the page that shows the session: -1 for no page, 0 for any free port, which is "
         "logged.",
     ),
+    ("speech_in", "false", "Whether to hear a microphone (speech_in)."),
+    ("speech_out", "false", "Whether to speak the questions (speech_out)."),
+    ("speech_adapters", "false", "Whether to hear other packages' speech (speech_adapters)."),
 )
 """``{config}`` stands for config/good.yaml of the installed package, ``{model}`` for the
 argument of that name."""
@@ -50,5 +53,8 @@ TAKERS = {
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile", "task": "task"},
     "teacher": {"model": "model", "world": "world", "scene": "scene"},
+    "speech_in": {},
+    "speech_out": {},
+    "speech_adapters": {},
 }
 """By node, its parameters that come from a launch argument, and from which."""
