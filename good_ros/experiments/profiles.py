@@ -12,7 +12,7 @@ import yaml
 from good_ros.core.errors import InputError
 from good_ros.core.resources import config_folder
 from good_ros.worlds.predicates import explain
-from good_ros.worlds.registry import WORLDS
+from good_ros.worlds.registry import WORLDS, is_world
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
 OPTIONAL = ("world", "person")
@@ -86,7 +86,7 @@ def load_profile(name: str) -> Profile:
             raise InputError(f"{path}: {field} must be a text")
     if not isinstance(data["conditions"], list) or not data["conditions"]:
         raise InputError(f"{path}: conditions must be a list of predicates, at least one")
-    if data.get("world", WORLDS[0]) not in WORLDS:
+    if not is_world(data.get("world", WORLDS[0])):
         raise InputError(f"{path}: world must be one of {', '.join(WORLDS)}")
     for condition in data["conditions"]:
         try:

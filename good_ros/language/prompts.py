@@ -66,7 +66,8 @@ def load(name: str, world: str = "") -> Prompt:
     Raises InputError where there is none or its file is wrong.
     """
     path = FOLDER / world / f"{name}.yaml"
-    if not path.is_file():
+    # A world of a lab's own, module:Class, has no folder here.
+    if not world.isidentifier() or not path.is_file():
         path = FOLDER / f"{name}.yaml"
     try:
         data = yaml.safe_load(path.read_text())

@@ -54,7 +54,7 @@ from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
 from good_ros.worlds.arm.options import MOTIONS, PATHS, ROS2_CONTROL, SIM, ArmOptions
 from good_ros.worlds.base import World
 from good_ros.worlds.grocery.search import AUTO, SEARCHES
-from good_ros.worlds.registry import WORLDS, make_world
+from good_ros.worlds.registry import WORLDS, is_world, make_world
 
 STANDARD = Ai2thorOptions()
 AI2THOR = (
@@ -130,7 +130,13 @@ class ExecutorNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
-        Parameter("world", "household", "World to act on.", choices=WORLDS),
+        Parameter(
+            "world",
+            "household",
+            "World to act on; module:Class for your own (docs/your_world.md).",
+            choices=WORLDS,
+            accepts=is_world,
+        ),
         Parameter(
             "scene",
             "FloorPlan1",

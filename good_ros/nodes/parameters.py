@@ -5,7 +5,7 @@ The same tables are the source of ``docs/parameters.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +14,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 
 from good_ros import launch_arguments
-from good_ros.worlds.registry import WORLDS
+from good_ros.worlds.registry import WORLDS, is_world
 
 Value = bool | int | float | str | list[str] | list[float]
 
@@ -29,6 +29,8 @@ class Parameter:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
+    accepts: Callable[[str], bool] | None = None
+    """What is accepted beside ``choices``."""
 
     def descriptor(self) -> ParameterDescriptor:
         result = ParameterDescriptor(name=self.name, description=self.description)
@@ -115,7 +117,11 @@ PEOPLE_FOLDER = Parameter(
 
 
 WORLD = Parameter(
-    "world", "household", "The executor's world, in whose words prompts are.", choices=WORLDS
+    "world",
+    "household",
+    "The executor's world, in whose words prompts are; module:Class for your own.",
+    choices=WORLDS,
+    accepts=is_world,
 )
 
 
@@ -130,7 +136,8 @@ def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
     values: dict[str, Any] = {}
     for parameter in parameters:
         value = node.get_parameter(parameter.name).value
-        if parameter.choices and value not in parameter.choices:
+        known = value in parameter.choices or (parameter.accepts and parameter.accepts(value))
+        if parameter.choices and not known:
             raise ValueError(
                 f"parameter {parameter.name} is {value!r}; it must be one of "
                 + ", ".join(parameter.choices)
