@@ -5,6 +5,7 @@
 # make arm   adds the arm world (MuJoCo); its tests are skipped without
 # make speech   adds hearing and speaking: packages, espeak-ng and the speech model
 # make test-speech   their tests, with the message packages of other front ends built as stand-ins
+# make docs   the documentation as a site, in build/site
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 # household or grocery; the profile's where it is empty.
 WORLD   ?=
@@ -19,7 +20,7 @@ WEB     ?=
 GOOD := .venv/bin/good
 
 .PHONY: setup arm transformers speech demo chat test test-web test-speech test-vllm chromium lint \
-	docs-parameters clean
+	docs docs-interfaces docs-parameters clean
 
 setup:
 	@scripts/setup.sh
@@ -68,6 +69,14 @@ lint: setup
 	@.venv/bin/mypy
 	@.venv/bin/hadolint docker/Dockerfile docker/Dockerfile.cuda
 	@.venv/bin/shellcheck scripts/*.sh docker/*.sh .ci/run
+
+docs-interfaces: setup
+	@.venv/bin/python scripts/write_interfaces.py
+
+docs: setup
+	@scripts/setup.sh docs
+	@.venv/bin/python scripts/check_docs.py
+	@.venv/bin/mkdocs build --quiet
 
 docs-parameters: setup
 	@.venv/bin/python scripts/write_parameters.py
