@@ -142,6 +142,8 @@ class TurnActor:
         try:
             heard = self.read_command(transcript, history, self.world)
             if heard is not None:
+                # As far as they can be read: a command needs no model.
+                self.conditions.learn(belief, self.world.observe())
                 status = self._obey(heard, _Turn(belief, transcript, log, cancel))
                 return self.with_conditions(status, belief)
         except WorldError as error:

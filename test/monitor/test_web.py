@@ -134,10 +134,15 @@ def test_what_visitors_do_is_handed_on(client, actions):
     assert client.post("/api/say", {"text": "hello"}) == (200, "")
     assert client.post("/api/approve", {"session_id": "s", "turn": 2, "approve": False})[0] == 200
     assert client.post("/api/goals", {"add": ["tea made"], "pin": ["g1"]})[0] == 200
+    fields = {"session_id": "s", "suggestion_id": 1, "accept": True}
+    assert client.post("/api/suggestion", fields)[0] == 200
+    assert client.post("/api/teach", {"person_id": "anna", "text": "my goal is tea"})[0] == 200
     assert actions.done == [
         ("say", "hello"),
         ("approve", "s", 2, False),
         ("goals", {"add": ["tea made"], "pin": ["g1"]}),
+        ("suggestion", "s", 1, True),
+        ("teach", "anna", "my goal is tea"),
     ]
     actions.outcome = Outcome(False, "no plan waits")
     assert client.post("/api/approve", {"session_id": "s", "turn": 2, "approve": True}) == (
@@ -172,6 +177,9 @@ def test_a_truth_value_is_no_turn_and_a_list_holds_texts_only(client, actions):
     fields = {"session_id": "s", "turn": True, "approve": True}
     assert client.post("/api/approve", fields)[0] == 400
     assert client.post("/api/goals", {"add": [1]})[0] == 400
+    fields = {"session_id": "s", "suggestion_id": True, "accept": True}
+    assert client.post("/api/suggestion", fields)[0] == 400
+    assert client.post("/api/teach", {"person_id": "anna"})[0] == 400
     assert actions.done == []
 
 
