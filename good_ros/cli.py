@@ -21,6 +21,7 @@ from good_ros.commands import (
     eval_proactive,
     eval_speech,
     sessions,
+    soak,
     tasks,
     teach,
     worlds,
@@ -119,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         part.add_to(parts)
 
     worlds.add_commands(commands)
+    soak.add(commands)
     arm.add(commands)
 
     model = commands.add_parser("model", help="fetch and check language and speech models")
