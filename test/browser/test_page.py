@@ -224,7 +224,7 @@ def test_goals_are_added_pinned_and_removed(browser, run):
         # What a person adds is pinned from the start.
         button = "#goals li:nth-child(2) button"
         for pinned in ("false", "true"):
-            browser.find(button).send_keys(" ")
+            browser.press(button, " ")
             browser.wait(
                 lambda p=pinned: browser.find(button).get_attribute("aria-pressed") == p,
                 f"pinned: {pinned}",
@@ -232,7 +232,7 @@ def test_goals_are_added_pinned_and_removed(browser, run):
             # The keyboard's place is kept where the list was drawn again.
             assert browser.run("return document.activeElement.dataset.key").startswith("pin ")
             assert str(running.probe.last("goals").goals[1].pinned).lower() == pinned
-        browser.find("#goals li:nth-child(2) button:last-child").send_keys("\n")
+        browser.press("#goals li:nth-child(2) button:last-child", "\n")
         browser.wait(lambda: "the window opened" not in browser.text("#goals"), "the removal")
         assert "removed by a person" in browser.text("#edits")
         assert browser.console() == []
