@@ -18,6 +18,7 @@ from good_ros.commands import (
     bench_world,
     eval_arm,
     eval_belief,
+    eval_dialog,
     eval_proactive,
     eval_speech,
     sessions,
@@ -112,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     eval_proactive.add_to(measures)
     eval_arm.add_to(measures)
     eval_speech.add_to(measures)
+    eval_dialog.add_to(measures)
     tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")

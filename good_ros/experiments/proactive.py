@@ -186,6 +186,14 @@ class CommandSession:
             for goal in self._goals
         }
 
+    def what_if(
+        self, question: str, answers: Sequence[str], cancel: threading.Event | None = None
+    ) -> dict[str, tuple[float, ...]]:
+        return {
+            goal.id: tuple(self._scorer.log_likelihood(goal, a) for a in answers)
+            for goal in self._goals
+        }
+
     def close(self) -> None:
         """Nothing is held."""
 

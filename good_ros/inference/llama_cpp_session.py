@@ -35,6 +35,43 @@ def log_probability(logits: npt.NDArray[np.float32], token: int) -> float:
     return float(logits[token]) - top - float(np.log(np.exp(logits - top).sum(dtype=np.float64)))
 
 
+def last_utterance(
+    runtime: LlamaRuntime, layout: Layout, goal: Goal, dialog: Sequence[tuple[str, str]]
+) -> tuple[list[int], int]:
+    """The chat's tokens up to the end of the last utterance, and where that begins."""
+    tokens, spans = runtime.chat_tokens(reading(layout, goal, dialog), add_assistant=False)
+    start, end = spans[-1]
+    return tokens[:end], start
+
+
+class Branch:
+    """A sequence on which texts are read that are not kept: one after the other, each from where
+    it departs from the one before. ``held`` are the tokens that the sequence has."""
+
+    def __init__(self, context: LlamaContext, sequence: int, held: Sequence[int]) -> None:
+        self.context = context
+        self.sequence = sequence
+        self.held = list(held)
+        self.tokens_scored = 0
+
+    def score(self, tokens: list[int], start: int, cancel: threading.Event | None) -> float:
+        """The log-probability, in nats, of the tokens from ``start`` on."""
+        same = min(common_start(self.held, tokens), start - 1)
+        self.context.forget(self.sequence, same)
+        self.held = self.held[:same]
+        batch = [
+            BatchToken(tokens[p], p, self.sequence, logits=start <= p + 1 < len(tokens))
+            for p in range(same, len(tokens))
+        ]
+        values = [
+            log_probability(logits, tokens[same + index + 1])
+            for index, logits in self.context.read(batch, cancel)
+        ]
+        self.held = list(tokens)
+        self.tokens_scored += len(batch)
+        return float(np.sum(values))
+
+
 @dataclass
 class _KeptGoal(GoalState):
     """One goal, and what is kept of its dialog."""
@@ -120,6 +157,52 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
         if state.sequence >= 0 and self._context is not None:
             self._context.forget(state.sequence)
         state.sequence, state.kept = -1, 0
+
+    def _what_if(
+        self,
+        states: Sequence[_KeptGoal],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None,
+    ) -> list[list[float]]:
+        dialogs = [[*self._dialog, (question, answer)] for answer in answers]
+        readings = {
+            id(state): [
+                last_utterance(self.runtime, Layout.GOAL_FIRST, state.goal, dialog)
+                for dialog in dialogs
+            ]
+            for state in states
+        }
+        self._make_room(max(len(tokens) for texts in readings.values() for tokens, _ in texts))
+        results = []
+        for state in states:
+            if self._dialog:
+                self._score_goal(state, *self._layout(state.goal), cancel)
+            elif state.sequence < 0:
+                self._place(state)
+            assert self._context is not None
+            kept = state.kept
+            try:
+                results.append(self._branches(state.sequence, readings[id(state)], kept, cancel))
+                self._context.forget(state.sequence, kept)
+            except BaseException:
+                self._drop(state)
+                raise
+        return results
+
+    def _branches(
+        self,
+        sequence: int,
+        texts: Sequence[tuple[list[int], int]],
+        kept: int,
+        cancel: threading.Event | None,
+    ) -> list[float]:
+        """Each text's utterance, read behind the first ``kept`` tokens of a sequence."""
+        assert self._context is not None
+        branch = Branch(self._context, sequence, texts[0][0][:kept])
+        values = [branch.score(tokens, start, cancel) for tokens, start in texts]
+        self.tokens_scored += branch.tokens_scored
+        return values
 
     # Reading.
 
@@ -253,13 +336,49 @@ class GoalLastSession(DialogSession[GoalState]):
             values = self._read_branch(turn, tokens, start, cancel)
             state.scores.append(float(np.sum(values)))
 
+    def _what_if(
+        self,
+        states: Sequence[GoalState],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None,
+    ) -> list[list[float]]:
+        """Off the trunk as it stands: the last utterance and the question are read once, each
+        goal's note once, and each answer. The trunk is not grown, since the places where it is
+        cut must depend on the dialog alone."""
+        readings = [
+            [self._tokens(state.goal, [*self._dialog, (question, answer)]) for answer in answers]
+            for state in states
+        ]
+        self._make_room(max(len(tokens) for texts in readings for tokens, _ in texts))
+        assert self._context is not None
+        while len(self._turns) < len(self._dialog):
+            self._turns.append(self._turn(self._dialog[: len(self._turns) + 1]))
+        if self._turns:
+            self._read_trunk(len(self._turns) - 1, cancel)
+        trunk = self._turns[-1].tokens[: self._trunk] if self._trunk else []
+        self._context.forget(BRANCH)
+        self._branch = 0
+        if trunk:
+            self._context.copy(TRUNK, BRANCH, len(trunk))
+        branch = Branch(self._context, BRANCH, trunk)
+        try:
+            return [
+                [branch.score(tokens, start, cancel) for tokens, start in texts]
+                for texts in readings
+            ]
+        except BaseException:
+            self._forget_all()
+            raise
+        finally:
+            self._context.forget(BRANCH)
+            self.tokens_scored += branch.tokens_scored
+            whole = sum(len(tokens) for texts in readings for tokens, _ in texts)
+            self.tokens_reused += whole - branch.tokens_scored
+
     def _tokens(self, goal: Goal, dialog: Sequence[tuple[str, str]]) -> tuple[list[int], int]:
         """Tokens up to the end of the last utterance, and where that begins."""
-        tokens, spans = self.runtime.chat_tokens(
-            reading(Layout.GOAL_LAST, goal, dialog), add_assistant=False
-        )
-        start, end = spans[-1]
-        return tokens[:end], start
+        return last_utterance(self.runtime, Layout.GOAL_LAST, goal, dialog)
 
     def _turn(self, dialog: Sequence[tuple[str, str]]) -> _TurnReading:
         tokens, start = self._tokens(unspecified_goal(), dialog)

@@ -37,11 +37,13 @@ def evidence_of(
     temper: float = 1.0,
     forgetting: float = 1.0,
     evidence: str = "dialog",
+    weights: Sequence[float] = (),
 ) -> float:
     """What one goal's per-turn log-likelihoods (nats, oldest first) count in all.
 
     ``evidence`` is ``dialog`` for every turn, or ``last_turn`` for the reading in which each
-    round is judged on its own (the paper's experiments). A turn whose factor is 0 counts
+    round is judged on its own (the paper's experiments). ``weights`` are factors of the turns,
+    oldest first; none for 1. A turn whose factor is 0 counts
     nothing, even where it was impossible (-inf). Raises ValueError for another word.
     """
     if evidence not in EVIDENCE:
@@ -49,10 +51,11 @@ def evidence_of(
     values = np.asarray(per_turn, dtype=np.float64)
     if values.size == 0:
         return 0.0
+    own = np.asarray(weights, dtype=np.float64) if len(weights) else np.ones_like(values)
     if evidence == "last_turn":
-        values = values[-1:]
+        values, own = values[-1:], own[-1:]
     ages = np.arange(values.size - 1, -1, -1)
-    factors = temper * np.power(float(forgetting), ages)
+    factors = temper * np.power(float(forgetting), ages) * own
     counted = factors > 0
     return float(np.sum(factors[counted] * values[counted]))
 
@@ -88,6 +91,7 @@ def make_belief(
     temper: float = 1.0,
     forgetting: float = 1.0,
     evidence: str = "dialog",
+    weights: Sequence[float] = (),
     model: str = "",
     seconds: float = 0.0,
     tokens_scored: int = 0,
@@ -96,11 +100,15 @@ def make_belief(
     """The belief over ``goals`` after ``turn``; ``log_likelihoods`` holds by goal id the
     log-likelihood of each utterance in nats, oldest first.
 
-    Most likely first; equals are ordered by id. It is settled where the goals answer the turn.
+    ``weights`` are as of ``evidence_of``. Most likely first; equals are ordered by id. It is
+    settled where the goals answer the turn.
     """
     prior = log_priors([goal.prior for goal in goals.goals])
     counted = np.array(
-        [evidence_of(log_likelihoods[g.id], temper, forgetting, evidence) for g in goals.goals]
+        [
+            evidence_of(log_likelihoods[g.id], temper, forgetting, evidence, weights)
+            for g in goals.goals
+        ]
     )
     probabilities = posterior(prior, counted)
     hypotheses = [

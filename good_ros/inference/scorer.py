@@ -57,6 +57,16 @@ class ScoringSession(Protocol):
         set; the session can then be asked again.
         """
 
+    def what_if(
+        self, question: str, answers: Sequence[str], cancel: threading.Event | None = None
+    ) -> dict[str, tuple[float, ...]]:
+        """For each goal (by id) the log-likelihood of each answer, in nats, were it the next
+        utterance after ``question``.
+
+        Entry i is log P(answer_i | g, dialog so far, question). Nothing is changed: the dialog
+        is what it was, and so are later scores.
+        """
+
     def close(self) -> None:
         """Free what is held; the session cannot be used after."""
 

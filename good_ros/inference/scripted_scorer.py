@@ -75,5 +75,14 @@ class ScriptedSession:
             for goal in self._goals
         }
 
+    def what_if(
+        self, question: str, answers: Sequence[str], cancel: threading.Event | None = None
+    ) -> dict[str, tuple[float, ...]]:
+        self.tokens_scored += len(self._goals) * sum(len(a.split()) for a in answers)
+        return {
+            goal.id: tuple(self._scorer.look_up(goal.text, a) for a in answers)
+            for goal in self._goals
+        }
+
     def close(self) -> None:
         """Nothing is held."""

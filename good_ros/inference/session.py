@@ -53,6 +53,19 @@ class DialogSession(Generic[State]):
             self._score(waiting, cancel)
         return {goal_id: tuple(state.scores) for goal_id, state in self._states.items()}
 
+    def what_if(
+        self, question: str, answers: Sequence[str], cancel: threading.Event | None = None
+    ) -> dict[str, tuple[float, ...]]:
+        states = list(self._states.values())
+        if not states or not answers:
+            return {state.goal.id: () for state in states}
+        return {
+            state.goal.id: tuple(values)
+            for state, values in zip(
+                states, self._what_if(states, question, answers, cancel), strict=True
+            )
+        }
+
     def close(self) -> None:
         for state in self._states.values():
             self._drop(state)
@@ -70,6 +83,17 @@ class DialogSession(Generic[State]):
 
         Where it raises, each goal's scores are those of whole turns still.
         """
+        raise NotImplementedError
+
+    def _what_if(
+        self,
+        states: Sequence[State],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None,
+    ) -> list[list[float]]:
+        """For each goal the log-likelihood of each answer as the next utterance; what is kept
+        of the dialog stays as it is."""
         raise NotImplementedError
 
 

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
 from good_ros.core.errors import ModelCancelled
-from good_ros.core.goals import GoalSet
+from good_ros.core.goals import Goal, GoalSet
 from good_ros.inference.posterior import make_belief
 from good_ros.inference.scorer import Scorer, ScoringSession
+from good_ros.language.acts import CHANGED_MIND, evidence_weights
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """By goal id and answer log P(answer | goal, dialog, question) in nats, and the tokens that
+    it took."""
+
+    log_likelihoods: Mapping[str, Mapping[str, float]]
+    tokens_scored: int
+    tokens_reused: int
 
 
 class BeliefTracker:
@@ -26,11 +39,13 @@ class BeliefTracker:
         temper: float = 1.0,
         forgetting: float = 1.0,
         evidence: str = "dialog",
+        changed_mind: float = CHANGED_MIND,
     ) -> None:
         self.scorer = scorer
         self.temper = temper
         self.forgetting = forgetting
         self.evidence = evidence
+        self.changed_mind = changed_mind
         self._session: ScoringSession | None = None
         self._said: list[tuple[str, str]] = []
         self._session_id = ""
@@ -63,6 +78,32 @@ class BeliefTracker:
                 raise ModelCancelled(f"{self.scorer.model_name} was closed")
             return self._update(transcript, goals, cancel, began)
 
+    def what_if(
+        self,
+        transcript: Transcript,
+        goals: Sequence[Goal],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None = None,
+    ) -> WhatIf:
+        """How likely each answer would be under each goal, were it given to ``question`` after
+        the transcript's last turn; the belief is as it was.
+
+        Raises ModelError where the scorer fails and ModelCancelled once ``cancel`` is set.
+        """
+        with self._use:
+            if self._closed:
+                raise ModelCancelled(f"{self.scorer.model_name} was closed")
+            session = self._session_for(transcript)
+            scored, reused = session.tokens_scored, session.tokens_reused
+            session.set_goals(goals)
+            values = session.what_if(question, answers, cancel)
+            return WhatIf(
+                {goal_id: dict(zip(answers, row, strict=True)) for goal_id, row in values.items()},
+                session.tokens_scored - scored,
+                session.tokens_reused - reused,
+            )
+
     def _update(
         self,
         transcript: Transcript,
@@ -81,6 +122,9 @@ class BeliefTracker:
             temper=self.temper,
             forgetting=self.forgetting,
             evidence=self.evidence,
+            weights=evidence_weights(
+                [turn.utterance for turn in transcript.turns], self.changed_mind
+            ),
             model=self.scorer.model_name,
             seconds=time.monotonic() - began,
             tokens_scored=session.tokens_scored - scored,

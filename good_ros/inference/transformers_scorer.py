@@ -166,6 +166,27 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
         wanted = [p - held for start, end in utterances for p in range(start, end)]
         return Text(tokens[held:], wanted, past, held, keep)
 
+    def _what_if(
+        self,
+        states: Sequence[_KeptGoal],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None,
+    ) -> list[list[float]]:
+        """One packed pass over every answer under every goal."""
+        texts = []
+        for state in states:
+            for answer in answers:
+                tokens, spans = self.model.chat_tokens(
+                    reading(Layout.GOAL_FIRST, state.goal, [*self._dialog, (question, answer)]),
+                    add_assistant=False,
+                )
+                start, end = spans[-1]
+                held = state.kept.length if state.kept is not None else 0
+                wanted = range(start - held, end - held)
+                texts.append(Text(tokens[held:end], wanted, state.kept, held))
+        return _sums(self, texts, len(answers), cancel)
+
     def _bytes_per_token(self) -> float:
         assert self._prefix is not None or not self._shared
         if self._prefix is None:
@@ -221,6 +242,35 @@ class GoalLastSession(DialogSession[GoalState]):
             self.tokens_reused += common
             state.scores.append(float(sum(value)))
 
+    def _what_if(
+        self,
+        states: Sequence[GoalState],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None,
+    ) -> list[list[float]]:
+        """One packed pass over every answer under every goal, off the dialog as it stands."""
+        readings = [
+            self._tokens(state.goal, [*self._dialog, (question, answer)])
+            for state in states
+            for answer in answers
+        ]
+        if self._dialog:
+            # The last utterance is no goal's own: it is read into the trunk once.
+            said, _ = self._tokens(unspecified_goal(), self._dialog)
+            end = min(common_start(said, tokens) for tokens, _ in readings)
+            held = self._trunk.length
+            if held < end:
+                self.model.read([Text(said[held:end], (), self._trunk, held, keep=True)], cancel)
+                self.tokens_scored += end - held
+                self._require_room()
+        held = self._trunk.length
+        texts = [
+            Text(tokens[held:], range(start - held, len(tokens) - held), self._trunk, held)
+            for tokens, start in readings
+        ]
+        return _sums(self, texts, len(answers), cancel)
+
     def _require_room(self) -> None:
         if self._trunk.nbytes > self.cache_bytes:
             taken = self._trunk.nbytes / 2**20
@@ -238,3 +288,16 @@ class GoalLastSession(DialogSession[GoalState]):
         )
         start, end = spans[-1]
         return tokens[:end], start
+
+
+def _sums(
+    session: GoalFirstSession | GoalLastSession,
+    texts: Sequence[Text],
+    answers: int,
+    cancel: threading.Event | None,
+) -> list[list[float]]:
+    """The texts' log-probabilities, ``answers`` of them a goal."""
+    values = [float(sum(value)) for value in session.model.read(texts, cancel)]
+    session.tokens_scored += sum(len(text.tokens) for text in texts)
+    session.tokens_reused += sum(text.past_length for text in texts)
+    return [values[i : i + answers] for i in range(0, len(values), answers)]

@@ -77,6 +77,29 @@ class VllmSession(DialogSession[GoalState]):
                 state.scores.append(sum(value[first - start : end - start]))
         self.tokens_scored += sum(len(tokens) for tokens in prompts)
 
+    def _what_if(
+        self,
+        states: Sequence[GoalState],
+        question: str,
+        answers: Sequence[str],
+        cancel: threading.Event | None,
+    ) -> list[list[float]]:
+        chats = []
+        for state in states:
+            for answer in answers:
+                dialog = [*self._dialog, (question, answer)]
+                tokens, spans = self.server.chat_tokens(
+                    reading(self.layout, state.goal, dialog), add_assistant=False
+                )
+                start, end = spans[-1]
+                chats.append((tokens[:end], start))
+        values = self.server.log_probabilities(
+            [tokens for tokens, _ in chats], [start for _, start in chats], cancel
+        )
+        self.tokens_scored += sum(len(tokens) for tokens, _ in chats)
+        sums = [sum(value) for value in values]
+        return [sums[i : i + len(answers)] for i in range(0, len(sums), len(answers))]
+
     def _readings(self, state: GoalState) -> list[tuple[list[int], list[tuple[int, int]]]]:
         """The chats to be read for a goal, each with the spans of the utterances to score."""
         known, said = len(state.scores), len(self._dialog)

@@ -11,6 +11,7 @@ from good_ros.core.dialog import Transcript
 from good_ros.core.errors import InputError
 from good_ros.core.plan import StepResult
 from good_ros.language import prompts
+from good_ros.language.acts import asks, sentences_of
 from good_ros.language.generator import Generator, Sampling
 from good_ros.language.wording import control_character, plain
 
@@ -20,6 +21,21 @@ MAX_ANSWER_TOKENS = 48
 EFFECTS_SHOWN = 6
 SECOND_TRY_TEMPERATURE = 0.8
 ANOTHER_QUESTION = "What else should I know?"
+OTHER_QUESTIONS = (
+    ANOTHER_QUESTION,
+    "Is there something else that you would like me to do?",
+    "Which other things matter to you?",
+    "What have I left out so far?",
+    "Would you describe how it should look in the end?",
+)
+"""What is asked where the model only repeats itself."""
+LISTENING = "I am listening."
+"""What is said where no question is left that was not asked; no answer is expected."""
+NEW_FROM_WORDS = 3
+"""Words from which on a question counts as asked before though it was put a little otherwise."""
+FILLERS = frozenset(
+    {"a", "an", "the", "now", "next", "then", "please", "also", "today", "so", "and", "too"}
+)
 
 STOP_WORDS = frozenset(
     {"stop", "goodbye", "bye", "that is all", "that's all", "we are done", "i am done", "quit"}
@@ -40,17 +56,18 @@ def ask(
     status: str,
     *,
     world: str = "",
+    also_asked: Sequence[str] = (),
     seed: int = 0,
     deadline_s: float | None = None,
     cancel: threading.Event | None = None,
 ) -> str:
     """The robot's next question, one that was not asked before.
 
-    A question that repeats an earlier one, or was cut short, is made again with more variety;
-    if that is no better, a plain one is asked. ``world`` says in whose words the prompt is.
-    Raises ModelError where the generator fails.
+    A question that repeats an earlier one of the transcript or of ``also_asked``, or was cut
+    short, is made again with more variety; if that is no better, a plain one is asked, and where
+    those are used up LISTENING is said. ``world`` says in whose words the prompt is. Raises
+    ModelError where the generator fails.
     """
-    asked = {plain(turn.question) for turn in transcript.turns}
     messages = prompts.load("question", world).messages(
         task=task, transcript=transcript.as_text(), status=status
     )
@@ -61,12 +78,26 @@ def ask(
             deadline_s=deadline_s,
             cancel=cancel,
         )
-        question = _one_question(reply.text)
-        is_whole = reply.finished or question.endswith("?")
-        if is_whole and plain(question) and plain(question) not in asked:
+        question = one_question(reply.text)
+        is_whole = reply.finished or asks(question)
+        if is_whole and is_new(question, transcript, also_asked):
             return question
-    number = sum(plain(ANOTHER_QUESTION) in words for words in asked)
-    return ANOTHER_QUESTION if number == 0 else f"{ANOTHER_QUESTION} ({number + 1})"
+    left = (q for q in OTHER_QUESTIONS if is_new(q, transcript, also_asked))
+    return next(left, LISTENING)
+
+
+def is_new(question: str, transcript: Transcript, also_asked: Sequence[str] = ()) -> bool:
+    """Whether a question has words and was not asked before, in these words or nearly so."""
+    key = _question_key(question)
+    asked = [*(turn.question for turn in transcript.turns), *also_asked]
+    return bool(key) and all(key != _question_key(earlier) for earlier in asked)
+
+
+def _question_key(question: str) -> str:
+    """The words of a question without those that make no difference."""
+    words = plain(question).split()
+    kept = [word for word in words if word not in FILLERS]
+    return " ".join(kept if len(kept) >= NEW_FROM_WORDS else words)
 
 
 def answer(
@@ -133,10 +164,10 @@ def says_done(utterance: str, completion_phrase: str) -> bool:
     The last sentence counts, thanks left aside; a question never says so.
     """
     phrase = plain(completion_phrase)
-    sentences = [s for s in re.findall(r"[^.!?;]+[.!?;]*", utterance) if plain(s)]
+    sentences = sentences_of(utterance)
     while len(sentences) > 1 and set(plain(sentences[-1]).split()) <= COURTESY:
         sentences.pop()
-    if not phrase or not sentences or "?" in sentences[-1]:
+    if not phrase or not sentences or asks(sentences[-1]):
         return False
     said = plain(sentences[-1])
     before, found, after = f" {said} ".rpartition(f" {phrase} ")
@@ -149,9 +180,9 @@ def stops(utterance: str, world: str = "") -> bool:
     return said in {plain(words) for words in WORLD_STOP_WORDS.get(world, STOP_WORDS)}
 
 
-def _one_question(text: str) -> str:
+def one_question(text: str) -> str:
     """The first question of a reply, without quotes or a speaker's name."""
     text = " ".join(text.split()).strip().strip('"').strip()
     text = re.sub(r"^(robot|question|assistant)\s*:\s*", "", text, flags=re.IGNORECASE)
-    head, mark, _ = text.partition("?")
-    return (head + mark).strip().strip('"').strip()
+    end = next((i + 1 for i, character in enumerate(text) if asks(character)), len(text))
+    return text[:end].strip().strip('"').strip()

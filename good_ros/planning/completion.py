@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from good_ros.language.acts import asks
 from good_ros.language.wording import plain
 
 _NO_MORE = re.compile(
@@ -28,7 +29,7 @@ def holds_back(utterance: str) -> bool:
 def is_satisfied(utterance: str) -> bool:
     """Whether a person says that nothing more is wanted; a question or a 'but' never does."""
     said = plain(utterance)
-    return "?" not in utterance and bool(_NO_MORE.search(said)) and not _AGAINST.search(said)
+    return not asks(utterance) and bool(_NO_MORE.search(said)) and not _AGAINST.search(said)
 
 
 def is_completed(satisfied: bool, end_action: bool, conditions: Sequence[tuple[str, bool]]) -> bool:

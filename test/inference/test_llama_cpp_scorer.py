@@ -249,3 +249,26 @@ def test_one_model_is_loaded_once(small_model, scorer):
     again = load_runtime(small_model)
     assert again is scorer.runtime
     again.close()
+
+
+@pytest.mark.parametrize("said", [0, 2])
+def test_what_if_is_what_the_answer_would_score_and_changes_nothing(scorer, said):
+    question, answers = "With milk?", ["Yes, please.", "No, just cocoa."]
+    goals = [unspecified_goal(), COCOA, NOODLES]
+    session = scorer.session()
+    session.set_goals(goals)
+    for turn in DIALOG[:said]:
+        session.append(*turn)
+    before = session.log_likelihoods()
+    asked = session.what_if(question, answers)
+    assert session.log_likelihoods() == before
+    for number, answer in enumerate(answers):
+        real = scores(scorer, goals, [*DIALOG[:said], (question, answer)])
+        for goal in goals:
+            # The pieces are others, and 4-bit kernels round otherwise then.
+            assert asked[goal.id][number] == pytest.approx(real[goal.id][-1], abs=0.8)
+    assert asked["g1"][1] > asked["g2"][1]
+    for turn in DIALOG[said:]:
+        session.append(*turn)
+    assert session.log_likelihoods() == scores(scorer, goals, DIALOG)
+    session.close()

@@ -225,3 +225,24 @@ def test_bfloat16_is_about_the_same(folder):
     rough = scores(TransformersScorer(half), GOALS, DIALOG[:1])
     for key, values in whole.items():
         assert rough[key] == pytest.approx(values, rel=0.05)
+
+
+@pytest.mark.parametrize("said", [0, 2])
+def test_what_if_is_what_the_answer_would_score_and_changes_nothing(scorer, said):
+    question, answers = "With milk?", ["Yes, please.", "No, just cocoa."]
+    session = scorer.session()
+    session.set_goals(GOALS)
+    for turn in DIALOG[:said]:
+        session.append(*turn)
+    before = session.log_likelihoods()
+    asked = session.what_if(question, answers)
+    assert session.log_likelihoods() == before
+    for number, answer in enumerate(answers):
+        real = scores(scorer, GOALS, [*DIALOG[:said], (question, answer)])
+        for goal in GOALS:
+            assert asked[goal.id][number] == pytest.approx(real[goal.id][-1], abs=1e-3)
+    for turn in DIALOG[said:]:
+        session.append(*turn)
+    whole = scores(scorer, GOALS, DIALOG)
+    for goal_id, values in session.log_likelihoods().items():
+        assert values == pytest.approx(whole[goal_id], abs=1e-3)
