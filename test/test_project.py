@@ -50,6 +50,7 @@ ORDER = {
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
     "experiments": {"core", "inference", "language", "planning", "turns", "worlds"},
+    "optimize": {"core", "experiments", "language", "planning", "recording", "worlds"},
     "monitor": {"core", "picture", "recording", "view", "worlds"},
 }
 

@@ -44,7 +44,8 @@ class Planner:
     """Makes plans with a generator.
 
     ``top_k`` goals are shown with their probabilities, most likely first; a plan has at most
-    ``max_steps`` steps, each one of the world's possible actions by its label.
+    ``max_steps`` steps, each one of the world's possible actions by its label. ``prompt`` takes
+    the place of the prompt ``plan``.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Planner:
         max_steps: int = 12,
         seed: int = 0,
         deadline_s: float | None = None,
+        prompt: prompts.Prompt | None = None,
     ) -> None:
         self.generator = generator
         self.task = task
@@ -63,6 +65,7 @@ class Planner:
         self.max_steps = max_steps
         self.seed = seed
         self.deadline_s = deadline_s
+        self.prompt = prompt
         self.repair_turns = 0
         """Replies that were asked for again with the error, since the start."""
 
@@ -96,7 +99,7 @@ class Planner:
             "minItems": 1,
             "maxItems": self.max_steps,
         }
-        messages = prompts.load("plan").messages(
+        messages = (self.prompt or prompts.load("plan")).messages(
             task=self.task,
             transcript=_recent(transcript),
             goals=goals,

@@ -114,7 +114,7 @@ class Environment(ABC):
         """What has to change for something to be new; the state's text unless said otherwise."""
         return self.state_text()
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most hold nothing
         """Free what is held."""
 
     def act(self, reply: str) -> Outcome:

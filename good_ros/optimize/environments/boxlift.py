@@ -91,8 +91,8 @@ class BoxLift(Environment):
             if count > 1:
                 raise WrongReply(Kind.SYNTAX, f"{name} is used twice in the step.")
         said = []
-        for box, names in plan.items():
-            force = sum(self.agents[name] for name in names)
+        for box, team in plan.items():
+            force = sum(self.agents[name] for name in team)
             if force >= self.weights[box]:
                 self.left.remove(box)
                 self.tries.pop(box, None)
@@ -110,7 +110,7 @@ class BoxLift(Environment):
 
     def solution(self) -> list[str]:
         left = sorted(self.left, key=lambda box: -self.weights[box])
-        replies = []
+        replies: list[str] = []
         while left and len(replies) < self.max_steps:
             free = dict(self.agents)
             plan: dict[str, str] = {}

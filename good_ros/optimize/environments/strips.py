@@ -9,6 +9,7 @@ cannot be read ends the trial.
 from __future__ import annotations
 
 import heapq
+import itertools
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -334,7 +335,7 @@ def _piles(blocks: list[str], rng: random.Random) -> list[list[str]]:
     facts = []
     for pile in piles:
         facts.append(["ontable", pile[0]])
-        facts += [["on", upper, lower] for lower, upper in zip(pile, pile[1:], strict=False)]
+        facts += [["on", upper, lower] for lower, upper in itertools.pairwise(pile)]
         facts.append(["clear", pile[-1]])
     return facts
 

@@ -138,9 +138,9 @@ class Warehouse(Environment):
         for action, count in picked.items():
             if count > 1:
                 raise WrongReply(Kind.COLLISION, f"two robots reach for {action[5:]}.")
-        for place, count in Counter(place for place in robots if place).items():
+        for cell, count in Counter(place for place in robots if place).items():
             if count > 1:
-                where = f"column {place[0]} of track {place[1]:g}"
+                where = f"column {cell[0]} of track {cell[1]:g}"
                 raise WrongReply(Kind.COLLISION, f"{count} robots would be at {where}.")
         for one, now in enumerate(robots):
             for other, place in enumerate(robots[:one]):
@@ -184,8 +184,8 @@ class Warehouse(Environment):
             plan[number] = action
             if action != "to target":
                 after.add(there)
-        for number, place in enumerate(self.robots):
-            if place is None and (track := self._track_for(held)) is not None:
+        for number, standing in enumerate(self.robots):
+            if standing is None and (track := self._track_for(held)) is not None:
                 plan[number] = f"to track {track}"
                 held.add(track)
         return plan
