@@ -34,7 +34,8 @@ from good_ros.worlds import predicates
 from good_ros.worlds.registry import make_world
 
 TASK_SLOT = "{task}"
-PUT_KINDS = ("in", "on")
+PUT_KINDS = ("in", "on", True)
+"""YAML 1.1 reads a bare `on` as true."""
 
 
 @dataclass(frozen=True)
@@ -204,5 +205,4 @@ def said(profile: Profile, wishes: Sequence[Mapping[str, Any]]) -> tuple[Belief,
 
 def _in_words(wish: Mapping[str, Any]) -> str:
     kind, (thing, place) = next(iter(wish.items()))
-    # YAML reads a bare 'on' as true.
     return f"the {thing} put {'in' if kind == 'in' else 'on'} the {place}"
