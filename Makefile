@@ -2,6 +2,7 @@
 # make test   sets everything up and passes the tests
 # make test-web   the same for the page, in a real browser
 # make transformers   adds the transformers back end of the belief; its tests are skipped without
+# make test-promst   runs ScienceWorld and ALFWorld, installed in .venv-promst, through our interface
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 WORLD   ?= household
 PROFILE ?= put_away_food
@@ -13,7 +14,7 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup transformers demo chat test test-web test-vllm chromium lint docs-parameters clean
+.PHONY: setup transformers demo chat test test-web test-promst test-vllm chromium lint docs-parameters clean
 
 setup:
 	@scripts/setup.sh
@@ -40,6 +41,9 @@ chromium:
 
 test-web: setup chromium
 	@.venv/bin/python -m pytest test/browser
+
+test-promst: setup
+	@scripts/test_promst.sh
 
 test-vllm: transformers
 	@scripts/test_vllm.sh

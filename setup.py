@@ -32,6 +32,8 @@ setup(
         "household": ["procthor==0.0.1.dev2"],
         "ai2thor": ["ai2thor==5.0.0"],
         "plot": ["matplotlib>=3.8"],
+        "scienceworld": ["scienceworld>=1.2"],
+        "alfworld": ["textworld[pddl]>=1.6", "alfworld>=0.4"],
         "optimize": ["scikit-learn>=1.5", "gepa>=0.1.4"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
