@@ -202,7 +202,7 @@ def _engine() -> Any:
         admissible_commands=True, won=True, facts=True, policy_commands=True, feedback=True
     )
 
-    class Named(textworld.core.Wrapper):  # type: ignore[misc]
+    class Named(textworld.core.Wrapper):
         """Things by their type and number instead of their ids."""
 
         def load(self, *arguments: Any, **options: Any) -> None:
