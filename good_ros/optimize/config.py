@@ -38,7 +38,8 @@ class Budget:
 class RunConfig:
     """``kids`` are the new prompts of each parent in the first level and in the later ones;
     ``patience`` the levels without gain after which the search ends; ``stop_at`` a score at which
-    it ends at once. ``prices`` are in any currency for a million tokens read and written, by
+    it ends at once; of a piece of feedback ``feedback_chars`` are told, its middle left out.
+    ``prices`` are in any currency for a million tokens read and written, by
     role. ``models`` name what acts (``task``) and what writes prompts (``prompt``)."""
 
     name: str
@@ -53,6 +54,7 @@ class RunConfig:
     patience: int = 3
     stop_at: float | None = None
     feedback_instances: int = 10
+    feedback_chars: int = 3000
     trajectory: int = 4
     score: Mapping[str, Any] = field(default_factory=lambda: {"name": "progress"})
     score_model: ScoreModelOptions | None = field(default_factory=ScoreModelOptions)
@@ -105,7 +107,7 @@ def config_from(data: Any, where: str) -> RunConfig:
         config = RunConfig(**values)
     except (TypeError, ValueError) as error:
         raise InputError(f"{where}: {error}") from error
-    for name in ("beam", "levels", "patience", "feedback_instances", "parallel"):
+    for name in ("beam", "levels", "patience", "feedback_instances", "feedback_chars", "parallel"):
         if not isinstance(getattr(config, name), int) or getattr(config, name) < 1:
             raise InputError(f"{where}: {name} must be a whole number of at least 1")
     if "name" not in config.task or "task" not in config.models:

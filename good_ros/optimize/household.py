@@ -110,8 +110,8 @@ class HouseholdTask:
         objects = world.observe()
         fulfilled = all(predicates.holds(wish, objects) for wish in wishes)
         clean = [plan for plan in plans if plan.executed and not plan.repaired]
-        feedback = self._feedback(status.state, status.error_msg, plans, wishes, fulfilled)
-        steps = "; ".join(s.label for p in plans for s in p.steps) or "no plan"
+        reply = " / ".join(" ".join(text.split()) for text in counted.replies)
+        feedback = self._feedback(status.state, status.error_msg, reply, plans, wishes, fulfilled)
         said_of_it = status.error_msg or ("fulfilled" if fulfilled else "not fulfilled")
         world.close()
         # A turn in which nothing is executed has no plan that needed no repair.
@@ -121,7 +121,7 @@ class HouseholdTask:
             bool(clean) and fulfilled,
             sum(len(plan.steps) for plan in plans),
             feedback,
-            (Round(state, steps, said_of_it),),
+            (Round(state, reply, said_of_it),),
             counted.calls,
             counted.tokens_in,
             counted.tokens_out,
@@ -132,10 +132,13 @@ class HouseholdTask:
     def _feedback(
         state: TaskState,
         message: str,
+        reply: str,
         plans: Sequence[PlanRecord],
         wishes: Sequence[predicates.Predicate],
         fulfilled: bool,
     ) -> tuple[Feedback, ...]:
+        # The reply helps whoever reads the feedback most (Table 5).
+        said = f"The reply was: {reply}. "
         found = []
         wanted = " and ".join(predicates.explain(wish) for wish in wishes)
         for plan in plans:
@@ -144,18 +147,19 @@ class HouseholdTask:
                 found.append(
                     Feedback(
                         Kind.INVALID,
-                        f"The plan had to be put right, or was not the first; what was done then: "
-                        f"{steps}. Wanted was: {wanted}.",
+                        f"{said}It had to be put right, or asked for again; the plan was then: "
+                        f"{steps}. Wanted was that {wanted}.",
                     )
                 )
         if state is TaskState.FAILED:
-            found.append(Feedback(Kind.INVALID, f"No plan worked: {message}. Wanted: {wanted}."))
+            text = f"{said}No plan worked: {message}. Wanted was that {wanted}."
+            found.append(Feedback(Kind.INVALID, text))
         elif not plans and not fulfilled:
-            text = f"Nothing was planned, though it was wanted that {wanted}."
+            text = f"{said}Nothing was done, though it was wanted that {wanted}."
             found.append(Feedback(Kind.LIMIT, text))
         elif not fulfilled:
             steps = "; ".join(step.label for plan in plans for step in plan.steps)
-            text = f"The plan was: {steps}. After it, it is not true that {wanted}."
+            text = f"{said}The plan was: {steps}. After it, it is not true that {wanted}."
             found.append(Feedback(Kind.WRONG_OBJECT, text))
         return tuple(found)
 

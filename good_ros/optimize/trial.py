@@ -65,6 +65,7 @@ class Counted:
         self.tokens_in = 0
         self.tokens_out = 0
         self.seconds = 0.0
+        self.replies: list[str] = []
 
     def generate(
         self, messages: Sequence[Message], sampling: Sampling, *arguments: Any, **options: Any
@@ -75,6 +76,7 @@ class Counted:
         self.tokens_in += reply.tokens_in
         self.tokens_out += reply.tokens_out
         self.seconds += reply.seconds
+        self.replies.append(reply.text)
         return reply
 
     def close(self) -> None:

@@ -53,10 +53,11 @@ def test_a_plan_that_is_repaired_scores_0_and_is_told(task):
     assert "put Bread in Fridge" in trial.feedback[0].text
 
 
-def test_a_plan_that_misses_the_wish_is_executed_but_told(task):
+def test_a_plan_that_the_executor_completes_for_its_goal_counts_as_repaired(task):
     trial = task.trial(task.start_prompt, FOOD, ScriptedGenerator(['["open Fridge"]']))
-    # The executor adds the step that the goal lacks; a plan without it is not what was wished.
-    assert trial.completed or trial.feedback
+    assert (trial.progress, trial.completed) == (0.0, False)
+    assert trial.feedback[0].text.startswith('The reply was: ["open Fridge"]. It had to be put')
+    assert "put Bread in Fridge" in trial.feedback[0].text
 
 
 def test_no_plan_at_all(task):

@@ -19,6 +19,7 @@ from good_ros.language.generator import Message, Reply, Sampling
 from good_ros.optimize.config import Budget, config_from, read_config
 from good_ros.optimize.environments.base import Feedback, Kind
 from good_ros.optimize.methods.base import cleaned
+from good_ros.optimize.methods.promst import shortened
 from good_ros.optimize.methods.registry import METHODS
 from good_ros.optimize.report import read_run
 from good_ros.optimize.resources import PROMPTS
@@ -225,6 +226,11 @@ def test_types_of_feedback_and_summing_up_can_be_left_out(tmp_path):
     assert "syntactic error:\n- The reply was" in writer.asked[1]
     with pytest.raises(InputError, match="stuck in the loop"):
         optimize(smoke(method_options={"leave_out": ["rudeness"]}), tmp_path / "x")
+
+
+def test_long_feedback_loses_its_middle():
+    assert shortened("short", 10) == "short"
+    assert shortened("a" * 50 + "b" * 50, 10) == "aaaaa … bbbbb"
 
 
 def test_the_search_ends_after_levels_without_gain(tmp_path):

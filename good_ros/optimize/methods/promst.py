@@ -108,8 +108,16 @@ class Promst(LevelMethod):
     def _of_one_kind(
         self, search: Search, parent: Candidate, kind: Kind, feedback: list[Feedback], seed: int
     ) -> str:
-        texts = "\n".join(f"- {f.text}" for f in feedback)
+        limit = search.config.feedback_chars
+        texts = "\n".join(f"- {shortened(f.text, limit)}" for f in feedback)
         if not self.summarise:
             return f"{kind.value}:\n{texts}"
         reply = search.ask("summarise", seed, prompt=parent.text, kind=kind.value, feedback=texts)
         return f"{kind.value}:\n{reply.strip()}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """A text with its middle left out where it is longer: what was wrong is said at the ends."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]} … {text[-(limit // 2) :]}"
