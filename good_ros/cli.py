@@ -16,6 +16,7 @@ from good_ros.commands import (
     bench_monitor,
     bench_world,
     eval_belief,
+    experiment,
     sessions,
     tasks,
     worlds,
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         part.add_to(parts)
 
     worlds.add_commands(commands)
+    experiment.add(commands)
 
     model = commands.add_parser("model", help="fetch and check language models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
