@@ -105,16 +105,21 @@ class Report:
         Tables come first. Raises GoodError where a figure cannot be drawn, InputError where
         nothing is done yet or a file cannot be written.
         """
+        return [*self.write_tables(), *self._figures()]
+
+    @property
+    def _out(self) -> Path:
+        return self.folder.path / REPORT
+
+    def write_tables(self) -> list[Path]:
+        """The tables alone, which need no matplotlib."""
         if not any(cell.sessions for cell in self.cells):
             raise InputError(f"no session of {self.folder.path} is done yet")
-        out = self.folder.path / REPORT
+        out = self._out
         try:
             out.mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"{out} cannot be made: {error.strerror}") from error
-        return [*self._tables(out), *self._figures(out)]
-
-    def _tables(self, out: Path) -> list[Path]:
         source = self._source()
         tables: dict[str, Sequence[Mapping[str, Any]]] = {
             "sessions": _session_rows(self.cells),
@@ -139,8 +144,8 @@ class Report:
                 paths.append(out / f"{name}.csv")
         return paths
 
-    def _figures(self, out: Path) -> list[Path]:
-        paths = []
+    def _figures(self) -> list[Path]:
+        out, paths = self._out, []
         for domain, variants in self.cells_as_json.items():
             name, title = outcome_figures.TITLES[domain]
             sessions = {

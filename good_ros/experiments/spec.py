@@ -45,7 +45,7 @@ class SessionKey:
     @property
     def name(self) -> str:
         """The name of its files."""
-        return f"{self.domain}.{self.profile}.{self.variant}.{self.trial}"
+        return f"{self.domain}.{Path(self.profile).stem}.{self.variant}.{self.trial}"
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,9 @@ def _profiles(domains: Any, chosen: Any) -> dict[str, tuple[str, ...]]:
             found[domain].append(name)
         elif chosen != EVERYTHING:
             raise InputError(f"the profile {name} is of the domain {domain}, which is not run")
+    for profiles in found.values():
+        if len({Path(name).stem for name in profiles}) < len(profiles):
+            raise InputError("two profiles have the same name: their results would be mixed up")
     if empty := [name for name, profiles in found.items() if not profiles]:
         raise InputError(f"no profile is of the domain {', '.join(empty)}")
     return {name: tuple(profiles) for name, profiles in found.items()}

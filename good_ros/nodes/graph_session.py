@@ -184,7 +184,7 @@ def _options(spec: Spec, key: SessionKey, profile: Profile) -> StackOptions:
         "world": profile.world,
         "scene": profile.scene,
         "store_search": spec.store_search,
-        "profile": profile.name,
+        "profile": key.profile,
         "task": profile.task,
         "completion_phrase": profile.completion_phrase,
         "diagnostics_period_s": 0.0,

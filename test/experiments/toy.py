@@ -17,10 +17,18 @@ from good_ros.inference.scorer import Score
 from good_ros.language.generator import Message, Reply, Sampling
 
 WISHES = {
-    "in the safe": (("watch", "Watch"), ("keys", "KeyChain"), ("cell phone", "CellPhone")),
-    "chocolate cake": (("flour", "Flour"), ("eggs", "Eggs"), ("cocoa powder", "Cocoa Powder")),
+    "safe": (("watch", "Watch"), ("keys", "KeyChain"), ("cell phone", "CellPhone")),
+    "cabinet": (("vase", "Vase_2 is"),),
+    "cart": (
+        ("flour", "Flour"),
+        ("sugar", "Sugar"),
+        ("eggs", "Eggs"),
+        ("milk", "Milk"),
+        ("cocoa powder", "Cocoa Powder"),
+    ),
 }
-"""By words of a profile, what its person asks for, and how it shows in the status."""
+"""By the place that a profile or its task names, what its person asks for, and how it shows in
+the status."""
 
 
 class ToyGenerator:
@@ -51,11 +59,12 @@ class ToyGenerator:
     def _free(self, asked: str) -> str:
         if "one short, open question" in asked:
             return f"What else can I do, after {asked.count('Human:')} answers?"
-        wish = next(words for words in WISHES if words in asked)
+        if "Which Vase do you mean" in asked:
+            return "The second one, please."
+        place = next(place for place in WISHES if f" {place}" in asked)
         status = asked.partition("has done so far:")[2]
-        missing = [word for word, seen in WISHES[wish] if seen not in status]
-        thing = missing[0] if missing else WISHES[wish][0][0]
-        return f"Please put the {thing} {'in the safe' if 'safe' in wish else 'in the cart'}."
+        missing = [word for word, seen in WISHES[place] if seen not in status]
+        return f"Please put the {(missing or ['watch'])[0]} in the {place}."
 
     def _structured(self, asked: str, schema: Mapping[str, Any]) -> str:
         if schema["type"] == "object":
@@ -66,7 +75,7 @@ class ToyGenerator:
             return json.dumps(self._plan(items["enum"], said[-1]))
         if schema["minItems"] == 1:
             return json.dumps(["flour"])
-        thing, place = re.findall(r"the ([\w ]+) in the (\w+)\.", said[-1])[0]
+        thing, place = (re.findall(r"the ([\w ]+) in the (\w+)\.", said[-1]) or [("tea", "cup")])[0]
         return json.dumps(
             [f"the {thing} put in the {place}", f"the {thing} put on the shelf", "tea made"]
         )
@@ -86,12 +95,12 @@ class ToyGenerator:
         return {name: "against" if name == "tea made" else "fits" for name in names}
 
     def _plan(self, labels: Sequence[str], said: str) -> list[str]:
-        word = re.findall(r"the ([\w ]+) in the", said)[0]
-        seen = next(s for wish in WISHES.values() for w, s in wish if w == word)
+        word = re.findall(r"the ([\w ]+) in the", said + " the watch in the")[0]
+        seen = next(s for wish in WISHES.values() for w, s in wish if w == word).split("_")[0]
         fitting = [
             label
             for label in labels
-            if label == f"put {seen} in Safe" or re.fullmatch(rf"add (\w+ )*{seen}", label)
+            if re.fullmatch(rf"put {seen}(_1)? in (Safe|Cabinet_1)|add (\w+ )*{seen}", label)
         ]
         return fitting[:1] or [labels[0]]
 
@@ -138,7 +147,8 @@ class ToySession:
         weight = 1.0 if self._layout is Layout.GOAL_LAST else 0.9
         return {
             goal.id: tuple(
-                weight * (-21.5 if goal.is_unspecified else _likelihood(goal.text, said))
+                weight
+                * (_unspecified(said) if goal.is_unspecified else _likelihood(goal.text, said))
                 for said in self._said
             )
             for goal in self._goals
@@ -159,7 +169,12 @@ def toy_models(judge: str = "") -> SessionModels:
 
 
 def _likelihood(goal: str, said: str) -> float:
-    return -30.0 + 3.1 * _shared(goal, said) - 0.37 * len(goal.split())
+    return -30.0 + 3.1 * _shared(goal, said) - 0.02 * len(goal.split())
+
+
+def _unspecified(said: str) -> float:
+    # That no more is wanted tells nothing against the goals so far.
+    return -40.0 if "everything" in said else -20.0
 
 
 def _shared(goal: str, said: str) -> int:
