@@ -14,11 +14,11 @@ from typing import Any
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
 from good_ros.core.goals import GoalSet
+from good_ros.core.json_values import finite
 from good_ros.core.plan import StepResult, TaskStatus
 from good_ros.experiments.profiles import Profile
 from good_ros.experiments.session import TurnTrace
 from good_ros.planning.turn import PlanRecord
-from good_ros.recording import finite
 from good_ros.worlds import predicates
 from good_ros.worlds.base import World
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
+from good_ros.core.json_values import finite
 from good_ros.experiments.spec import SessionKey, Spec
-from good_ros.recording import finite
 
-SESSIONS, JUDGEMENTS, ISOLATED = "sessions", "judgements", "isolated"
+SESSIONS, JUDGEMENTS, FAILURES, ISOLATED = "sessions", "judgements", "failures", "isolated"
 PART = ".part"
 
 
@@ -113,6 +113,22 @@ class RunFolder:
             yield write
             os.fsync(stream.fileno())
         part.replace(file)
+
+    def has_failed(self, key: SessionKey) -> bool:
+        """Whether the last try at a session failed."""
+        return self._failure(key).exists()
+
+    def keep_failure(self, key: SessionKey, reason: str) -> None:
+        """Why a session could not be run; '' where it now was."""
+        file = self._failure(key)
+        if reason:
+            file.parent.mkdir(exist_ok=True)
+            _write_whole(file, f"{reason}\n")
+        else:
+            file.unlink(missing_ok=True)
+
+    def _failure(self, key: SessionKey) -> Path:
+        return self.path / FAILURES / f"{key.name}.txt"
 
     def keep_isolated(self, results: Sequence[Mapping[str, Any]]) -> None:
         """The results of the isolated inference experiment so far."""

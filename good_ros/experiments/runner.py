@@ -113,6 +113,8 @@ class _Run:
             else:
                 missing.append(key)
         self._to_run = len(missing)
+        # What fails always must not keep the others from being run.
+        missing.sort(key=self.folder.has_failed)
         try:
             if self.spec.workers == 1:
                 for key in missing:
@@ -162,6 +164,7 @@ class _Run:
         finally:
             if models is not None:
                 self._idle.put(models)
+        self.folder.keep_failure(key, error)
         with self._lock:
             self._tell(key, time.monotonic() - began, error)
 

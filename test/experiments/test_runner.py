@@ -250,6 +250,12 @@ class TestFailing:
 
         _, result = run_all(SPEC, tmp_path, play_session=fail)
         assert (len(result.failed), result.skipped) == (3, 5)
+        # Those that failed come last the next time, and do not keep the others from being run.
+        told = []
+        _, result = run_all(SPEC, tmp_path, on_progress=told.append)
+        assert [p.key for p in told[-3:]] == SPEC.sessions()[:3]
+        assert result.done == 8
+        assert not list(tmp_path.glob("failures/*"))
 
     def test_a_judge_that_says_no_score_is_missing_and_counted(self, tmp_path):
         folder, _ = run_all(SHORT, tmp_path, models=lambda: toy_models('{"score": 9}'))
