@@ -21,6 +21,7 @@ from good_ros.commands import (
     eval_dialog,
     eval_proactive,
     eval_speech,
+    experiment,
     optimize,
     sessions,
     soak,
@@ -126,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     soak.add(commands)
     arm.add(commands)
     optimize.add(commands)
+    experiment.add(commands)
 
     model = commands.add_parser("model", help="fetch and check language and speech models")
     actions = model.add_subparsers(required=True, metavar="ACTION")

@@ -9,13 +9,13 @@ the fields of the message.
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
+from good_ros.core.json_values import finite
 from good_ros.core.plan import Step
 
 STREAMS = ("transcript", "questions", "goals", "beliefs", "status", "suggestions")
@@ -89,17 +89,6 @@ def _parse(path: Path, text: str) -> Iterator[dict[str, Any]]:
             if number == len(lines):
                 return
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
-
-
-def finite(value: Any) -> Any:
-    """JSON knows no NaN or infinity: they become null."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return value
 
 
 def read_all(folder: Path, kinds: Sequence[str] = STREAMS) -> list[tuple[str, dict[str, Any]]]:

@@ -25,9 +25,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from good_ros.core.errors import GoodError, InputError
+from good_ros.core.json_values import finite
 from good_ros.monitor.guard import BodyTooLong, Guard, is_loopback
 from good_ros.monitor.report import page_text
-from good_ros.recording import finite
 
 FILES = {
     "/": ("page.html", "text/html; charset=utf-8"),
