@@ -37,7 +37,7 @@ def test_spoken_sentences_lead_to_the_goals_that_typed_ones_do(ros_domain, small
     except SpeechError as error:
         pytest.skip(str(error))
     goals, sentences = load_sentences()
-    some = tuple(s for s in sentences if s.goal_id in ("lights", "safe"))[1:4]
+    some = (sentences[8], sentences[13])
     test = SpokenTest("small", "speech", goals, tmp_path)
     try:
         spoken = test.spoken(some, EspeakVoice("espeak-ng", VOICE, WORDS_PER_MINUTE, WORD_GAP))
@@ -46,5 +46,5 @@ def test_spoken_sentences_lead_to_the_goals_that_typed_ones_do(ros_domain, small
         test.close()
     report = SpokenReport(some, tuple(typed), tuple(spoken))
     assert [t.words for t in typed] == [s.text for s in some]
-    assert report.word_error_rate <= 0.25
-    assert report.same_goal >= 2
+    assert report.word_error_rate <= 0.1
+    assert report.same_goal == len(some)
