@@ -17,6 +17,7 @@ from good_ros.experiments.runner import run
 from good_ros.experiments.spec import SessionKey, Spec
 from good_ros.experiments.usage import Prices
 
+from ..model_server import Server
 from .toy import ToyGenerator, toy_models
 
 SPEC = Spec(
@@ -311,3 +312,26 @@ def test_the_commands(monkeypatch, capsys, tmp_path):
     assert {"n", "machine_score", "judge_score", "low", "high"} <= set(cell)
     assert main(["experiment", "report", str(tmp_path)]) == 1
     assert "no folder of `good experiment run`" in capsys.readouterr().err
+
+
+def test_a_served_model_and_judge_that_answer_nonsense_end_in_scores_that_are_missing(
+    capsys, tmp_path
+):
+    server = Server("I cannot say.")
+    path = tmp_path / "served.yaml"
+    path.write_text(
+        "domains: [robot]\nprofiles: [valuables_in_safe]\nvariants: [no_goals]\nrounds: 1\n"
+        f"trials: 2\nworkers: 2\nmodel: {server.url}\nscoring_model: {server.url}\n"
+        f"judge_model: {server.url}\nprices: {{model: {{in: 1000, out: 0}}}}\n"
+    )
+    folder = str(tmp_path / "run")
+    assert main(["experiment", "run", str(path), "--folder", folder]) == 0
+    assert "2/2" in (err := capsys.readouterr().err)
+    assert main(["experiment", "report", folder, "--json"]) == 0
+    cell = json.loads(capsys.readouterr().out.splitlines()[-1])["robot"]["no_goals"]
+    assert (cell["n"], cell["machine_score"], cell["judge_score"]) == (2, 0.0, None)
+    assert cell["judge_missing"] == 2
+    # Each call reads seven tokens; the judge, asked twice in each session, has no price.
+    read = 7 * (len(server.requests) - 4) / 1000
+    assert f"cost {read:.4f}" in err
+    server.shutdown()
