@@ -38,6 +38,7 @@ rclpy.shutdown()
 
 
 @pytest.mark.ros
+@pytest.mark.faults("Fast-DDS #5396, #3475")
 def test_the_udp_profile_carries_messages_between_processes(ros_domain):
     """Fast-DDS #5396 and #3475: over shared memory containers list topics and get no data."""
     environment = {**os.environ, "FASTRTPS_DEFAULT_PROFILES_FILE": str(UDP)}
