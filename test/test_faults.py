@@ -70,9 +70,9 @@ def test_no_callback_spins(path):
 def test_twenty_turns_in_a_row_on_one_core(ros_domain):
     result = subprocess.run(
         [
-            *"taskset -c 0".split(),
+            *["taskset", "-c", "0"],
             sys.executable,
-            *"-m good_ros.cli soak --turns 20 --json".split(),
+            *["-m", "good_ros.cli", "soak", "--turns", "20", "--json"],
         ],
         capture_output=True,
         text=True,
