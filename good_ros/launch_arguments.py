@@ -23,6 +23,7 @@ ARGUMENTS = (
         "Language model of goal_belief, which must score: where `model` is a URL, set it to a "
         "name or a path.",
     ),
+    ("person", "", "Whose taught goal and behaviours count: a name; empty for nobody's."),
     (
         "web_port",
         "-1",
@@ -42,8 +43,8 @@ PROFILE_ARGUMENT = (
 TAKERS = {
     "dialog": {"model": "model"},
     "goal_belief": {"model": "scoring_model"},
-    "goal_manager": {"model": "model"},
-    "executor": {"model": "model", "world": "world", "scene": "scene"},
+    "goal_manager": {"model": "model", "person": "person"},
+    "executor": {"model": "model", "world": "world", "scene": "scene", "person": "person"},
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile"},
     "teacher": {"model": "model", "world": "world", "scene": "scene"},
