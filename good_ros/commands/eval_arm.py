@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from good_ros.core.errors import InputError
+from good_ros.core.errors import InputError, WorldError
 
 PATHS = ("sim", "ros2_control")
 
@@ -75,7 +75,12 @@ def _arm(path: str) -> Iterator[tuple[Any, Callable[[Any, int], None]]]:
         finally:
             world.close()
         return
-    from good_ros.nodes.arm_lab import arm_lab
+    try:
+        from good_ros.nodes.arm_lab import arm_lab
+    except ImportError as error:
+        raise WorldError(
+            f"this path needs {error.name}, which is not installed: make arm"
+        ) from error
 
     with arm_lab(SCENE) as lab:
         yield lab.world, lambda world, seed: lab.set_table(seed)

