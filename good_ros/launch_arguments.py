@@ -26,6 +26,7 @@ ARGUMENTS = (
         "Language model of goal_belief, which must score: where `model` is a URL, set it to a "
         "name or a path.",
     ),
+    ("person", "", "Whose taught goal and behaviours count: a name; empty for nobody's."),
     (
         "web_port",
         "-1",
@@ -48,8 +49,14 @@ PROFILE_ARGUMENT = (
 TAKERS = {
     "dialog": {"model": "model", "world": "world", "task": "task"},
     "goal_belief": {"model": "scoring_model"},
-    "goal_manager": {"model": "model", "world": "world", "task": "task"},
-    "executor": {"model": "model", "world": "world", "scene": "scene", "task": "task"},
+    "goal_manager": {"model": "model", "world": "world", "task": "task", "person": "person"},
+    "executor": {
+        "model": "model",
+        "world": "world",
+        "scene": "scene",
+        "task": "task",
+        "person": "person",
+    },
     "monitor": {"web_port": "web_port", "world": "world", "scene": "scene"},
     "simulated_human": {"model": "model", "profile": "profile", "task": "task"},
     "teacher": {"model": "model", "world": "world", "scene": "scene"},
