@@ -22,6 +22,7 @@ def in_the_profiles_scene(context: LaunchContext) -> list[IncludeLaunchDescripti
         "world": profile.check_world(context.launch_configurations.get("world", "")),
         "scene": profile.scene,
         "task": profile.task,
+        "person": context.launch_configurations.get("person", "") or profile.person,
     }
     launch_file = Path(get_package_share_directory("good_ros")) / "launch" / "good.launch.py"
     return [
