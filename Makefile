@@ -6,6 +6,7 @@
 # make speech   adds hearing and speaking: packages, espeak-ng and the speech model
 # make test-speech   their tests, with the message packages of other front ends built as stand-ins
 # make docs   the documentation as a site, in build/site
+# make test-compat   imports everything with numpy 1.26 and 2, without ROS, without heavy libraries
 # make test-promst   runs ScienceWorld and ALFWorld, installed in .venv-promst, through our interface
 # make test-vllm   scores on a real vLLM server, installed in .venv-vllm
 # household or grocery; the profile's where it is empty.
@@ -20,7 +21,7 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup arm transformers speech demo chat test test-web test-speech test-promst test-vllm \
+.PHONY: setup arm transformers speech demo chat test test-web test-speech test-compat test-promst test-vllm \
 	chromium lint docs docs-interfaces docs-parameters clean
 
 setup:
@@ -60,6 +61,9 @@ test-web: setup chromium
 test-speech: speech
 	@$(GOOD) model pull small >/dev/null
 	@scripts/test_speech.sh
+
+test-compat: setup
+	@scripts/test_compat.sh
 
 test-promst: setup
 	@scripts/test_promst.sh
