@@ -29,6 +29,7 @@ OURS, OURS_PAPER = "ours", "ours_paper"
 NO_GOALS, NO_INFERENCE = "no_goals", "no_inference"
 NONE_OF_THESE = "none of these"
 ANSWER_TOKENS = 80
+TRIES = 2
 WHAT_WAS_SAID = Goal("said", "")
 """Stands where the rest of the pipeline expects a likeliest goal and none is kept: it has no
 words, so that nothing can be read off it."""
@@ -108,8 +109,10 @@ class SaidPlanner(Planner):
 class AskedEstimator:
     """No Inference: the language model names the most and the least likely goal of the list.
 
-    The belief is certain of the one and has the other last. Where the reply names none of them,
-    twice, it is 'Unspecified'.
+    The belief is certain of the one and has the other last. Whether to propose new goals is asked
+    on pass 1, where the model may name none of them, which is 'Unspecified'; what to plan for is
+    asked of the settled goals, of which it has to name one. A reply that names none, twice, is
+    'Unspecified'.
     """
 
     def __init__(
@@ -134,9 +137,9 @@ class AskedEstimator:
     def update(
         self, transcript: Transcript, goals: GoalSet, cancel: threading.Event | None = None
     ) -> Belief:
-        """As ``session.Estimator``; a set that pass 1 was over already is not asked about again."""
+        """As ``session.Estimator``; what pass 1 has answered already is not asked again."""
         settled = goals.turn == transcript.turn
-        most = self._most_likely(transcript, goals.goals, cancel)
+        most = self._most_likely(transcript, goals.goals, settled, cancel)
         others = [goal for goal in goals.goals if goal is not most]
         if not settled:
             # Whether to remove it is decided on pass 1 alone.
@@ -156,17 +159,26 @@ class AskedEstimator:
         )
 
     def _most_likely(
-        self, transcript: Transcript, goals: Sequence[Goal], cancel: threading.Event | None
+        self,
+        transcript: Transcript,
+        goals: Sequence[Goal],
+        settled: bool,
+        cancel: threading.Event | None,
     ) -> Goal:
         unspecified = next(goal for goal in goals if goal.is_unspecified)
-        if len(goals) == 1:
+        named = [goal for goal in goals if not goal.is_unspecified]
+        if not named:
             return unspecified
-        ids = tuple(goals)
-        if self._known and self._known[:2] == (transcript.turn, ids):
+        key = (transcript.turn, tuple(goals))
+        if not settled:
+            chosen = self._ask("most_likely_goal", transcript, [*named, unspecified], cancel)
+            self._known = (*key, chosen or unspecified)
+            return chosen or unspecified
+        if self._known and self._known[:2] == key and not self._known[2].is_unspecified:
             return self._known[2]
-        chosen = self._ask("most_likely_goal", transcript, goals, cancel) or unspecified
-        self._known = (transcript.turn, ids, chosen)
-        return chosen
+        if len(named) == 1:
+            return named[0]
+        return self._ask("most_likely_goal", transcript, named, cancel) or unspecified
 
     def _least_likely(
         self, transcript: Transcript, goals: Sequence[Goal], cancel: threading.Event | None
@@ -196,7 +208,7 @@ class AskedEstimator:
             goals="\n".join(f"- {text}" for text in by_text),
         )
         sampling = Sampling(ANSWER_TOKENS, 0.0, self.seed + transcript.turn)
-        for _ in range(2):
+        for _ in range(TRIES):
             reply = self.generator.generate(messages, sampling, schema, self.deadline_s, cancel)
             try:
                 return by_text[parse(reply.text, schema)["goal"]]
