@@ -12,18 +12,35 @@ from pathlib import Path
 from typing import Any
 
 from good_ros.commands import (
+    arm,
     bench_belief,
     bench_monitor,
     bench_world,
+    eval_arm,
     eval_belief,
     eval_dialog,
+    eval_proactive,
+    eval_speech,
+    experiment,
+    optimize,
     sessions,
+    soak,
     tasks,
+    teach,
     worlds,
 )
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
 
+DEFAULT_WORLD = "household"
+DEFAULT_PROFILE = "put_away_food"
+DEFAULT_PROFILES = {"grocery": "chocolate_cake", "arm": "lunch_bag", "table": "lunch_bag"}
+WITHOUT_PROFILE = {
+    "grocery": ("fill a shopping cart with what the person wants, and buy it", "store")
+}
+"""By world, task and scene where no profile gives them and the parameters' own do not fit."""
+TABLES = {"arm": "lunch_bag", "table": "lunch_bag"}
+"""By world the scene that stands where none is named; the nodes' own default is a kitchen."""
 LAST_RECORD_S = 10.0
 """How long the end of a session is waited for on disk; what it waits for has been published."""
 
@@ -56,6 +73,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NODE",
         help="leave out nodes that run as processes of their own",
     )
+    up.add_argument(
+        "--speech",
+        nargs="*",
+        choices=("in", "out", "adapters"),
+        metavar="PART",
+        help="hear a microphone (in), speak (out), hear other packages' speech (adapters); alone: "
+        "in and out",
+    )
     up.set_defaults(command=_up)
 
     demo = commands.add_parser(
@@ -63,7 +88,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_stack_options(demo)
     demo.add_argument(
-        "--profile", default="put_away_food", help="the simulated human (config/profiles)"
+        "--profile",
+        default="",
+        help="the simulated human (config/profiles); put_away_food, or chocolate_cake where the "
+        "world is grocery",
     )
     demo.set_defaults(command=_demo)
 
@@ -73,16 +101,20 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(command=_chat)
 
     sessions.add(commands)
+    teach.add_to(commands)
 
     evaluate = commands.add_parser("eval", help="measure how well a part does")
     measures = evaluate.add_subparsers(required=True, metavar="WHAT")
     replay = measures.add_parser("replay", help="do recorded expert runs again in a world")
     replay.add_argument("--data", required=True, help="a JSON file of runs")
-    worlds.add_world_options(replay)
+    worlds.add_world_options(replay, worlds.ROOMS)
     replay.add_argument("--limit", type=int, default=0, help="only the first so many runs")
     replay.add_argument("--json", action="store_true", help="one JSON object as the last line")
     replay.set_defaults(command=_eval_replay)
     eval_belief.add_to(measures)
+    eval_proactive.add_to(measures)
+    eval_arm.add_to(measures)
+    eval_speech.add_to(measures)
     eval_dialog.add_to(measures)
     tasks.add(measures)
 
@@ -92,8 +124,12 @@ def _parser() -> argparse.ArgumentParser:
         part.add_to(parts)
 
     worlds.add_commands(commands)
+    soak.add(commands)
+    arm.add(commands)
+    optimize.add(commands)
+    experiment.add(commands)
 
-    model = commands.add_parser("model", help="fetch and check language models")
+    model = commands.add_parser("model", help="fetch and check language and speech models")
     actions = model.add_subparsers(required=True, metavar="ACTION")
     pull = actions.add_parser("pull", help="fetch a model into the cache, once")
     pull.add_argument("name", nargs="?", default="default")
@@ -118,8 +154,10 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the belief's own model, where it is not --model; default where that is a URL",
     )
-    parser.add_argument("--world", default="household", help="world to act on")
-    parser.add_argument("--scene", default="", help="scene of the world, such as FloorPlan1")
+    parser.add_argument("--world", default="", help="world to act on; the profile's, or household")
+    parser.add_argument(
+        "--scene", default="", help="scene of the world, such as FloorPlan1 or store"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of every random draw")
     parser.add_argument("--turns", type=int, default=20, help="turns after which a session ends")
     parser.add_argument("--namespace", default="", help="namespace of all nodes")
@@ -134,6 +172,13 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="show the session on a page, on this port or any that is free",
     )
+    parser.add_argument(
+        "--person", default="", help="whose taught goal and behaviours count (good teach)"
+    )
+    parser.add_argument("--people", default="", help="folder of people's profiles")
+    parser.add_argument(
+        "--proactive", action="store_true", help="offer helpful actions after each turn"
+    )
     parser.add_argument("--log-level", default="info", help="debug, info, warn or error")
 
 
@@ -144,27 +189,44 @@ def _stack_options(
 
     common: dict[str, Any] = {
         "model": options.model,
-        "world": options.world,
         "seed": options.seed,
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
     }
+    if options.people:
+        common["people_folder"] = os.path.abspath(options.people)
+    person = options.person
+    if options.proactive:
+        common["proactive"] = True
     if options.web >= 0:
         common["web_port"] = options.web
     scoring_model = options.scoring_model
     if not scoring_model:
         scoring_model = "default" if is_url(options.model) else options.model
-    scene = options.scene
+    scene, world = options.scene, options.world
     if profile:
         from good_ros.experiments.profiles import load_profile
 
         loaded = load_profile(profile)
+        world = loaded.check_world(world)
         common |= {
             "profile": profile,
             "task": loaded.task,
             "completion_phrase": loaded.completion_phrase,
         }
         scene = scene or loaded.scene
+    elif world in WITHOUT_PROFILE:
+        common["task"], first_scene = WITHOUT_PROFILE[world]
+        scene = scene or first_scene
+    elif world in TABLES:
+        scene = scene or TABLES[world]
+    if profile:
+        person = person or loaded.person
+    if person:
+        common["person"] = person
+        if nodes and not profile:
+            nodes = (*nodes, "teacher")
+    common["world"] = world or DEFAULT_WORLD
     if scene:
         common["scene"] = scene
     ros_arguments = ["--log-level", options.log_level]
@@ -191,6 +253,8 @@ def _up(options: argparse.Namespace) -> int:
     nodes = [name for name in NODES if name not in options.without]
     if options.profile:
         nodes.append("simulated_human")
+    if options.speech is not None:
+        nodes += [f"speech_{part}" for part in options.speech or ("in", "out")]
     stack = Stack(_stack_options(options, nodes, profile=options.profile))
     try:
         stack.start(strict=False)
@@ -208,10 +272,9 @@ def _demo(options: argparse.Namespace) -> int:
     from good_ros.nodes.stack import Stack
 
     console = Console()
-    console.print(f"[dim]profile {options.profile}, model {options.model}; loading …[/]")
-    stack = Stack(
-        _stack_options(options, (*NODES, "simulated_human"), quiet=True, profile=options.profile)
-    )
+    profile = options.profile or DEFAULT_PROFILES.get(options.world, DEFAULT_PROFILE)
+    console.print(f"[dim]profile {profile}, model {options.model}; loading …[/]")
+    stack = Stack(_stack_options(options, (*NODES, "simulated_human"), quiet=True, profile=profile))
     try:
         view = ConsoleNode(console, context=stack.context, namespace=options.namespace or None)
         stack.add(view)
@@ -295,12 +358,19 @@ def _eval_replay(options: argparse.Namespace) -> int:
     return 0
 
 
+def _store(name: str) -> Any:
+    """The model store that ``name`` is of."""
+    from good_ros.language import models
+    from good_ros.speech import models as speech_models
+
+    return speech_models if name in speech_models.CATALOGUE else models
+
+
 def _model_pull(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-    from good_ros.language import models
-
+    models = _store(options.name)
     columns = ("model {task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(options.name, total=None, visible=False)
@@ -314,18 +384,19 @@ def _model_pull(options: argparse.Namespace) -> int:
 
 def _model_list(options: argparse.Namespace) -> int:
     from good_ros.language import models
+    from good_ros.speech import models as speech_models
 
     there = {entry.name for entry in models.installed()}
-    for name, entry in models.CATALOGUE.items():
-        state = "there" if name in there else f"not there: good model pull {name}"
-        print(f"{name:10} {entry.title:40} {entry.size / 1e6:7.0f} MB  {state}")
+    there |= {entry.name for entry in speech_models.installed()}
+    entries: list[Any] = [*models.CATALOGUE.values(), *speech_models.CATALOGUE.values()]
+    for entry in entries:
+        state = "there" if entry.name in there else f"not there: good model pull {entry.name}"
+        print(f"{entry.name:12} {entry.title:40} {entry.size / 1e6:7.0f} MB  {state}")
     return 0
 
 
 def _model_check(options: argparse.Namespace) -> int:
-    from good_ros.language import models
-
-    print(models.check(options.name))
+    print(_store(options.name).check(options.name))
     return 0
 
 

@@ -80,12 +80,7 @@ def _figure(world: HouseholdWorld, session: Path | None) -> tuple[Any, int]:
 
 def _follow(world: HouseholdWorld, session: Path) -> Iterator[Visit]:
     """Do what a session did again; where the robot was for each step."""
-    # A step is recorded again when more becomes known of it: the last line counts.
-    steps = {int(line["number"]): line for line in read(session, "actions")}
-    for _, line in sorted(steps.items()):
-        if not line.get("success"):
-            continue
-        step = _step(line)
+    for step in recorded_steps(session):
         outcome = world.act(step)
         if not outcome.success:
             raise InputError(
@@ -94,6 +89,18 @@ def _follow(world: HouseholdWorld, session: Path) -> Iterator[Visit]:
             )
         x, _, z = world.state.agent
         yield Visit(x, z, step.label or step.action)
+
+
+def recorded_steps(session: Path) -> Iterator[Step]:
+    """The steps that a session's record says were done, in order.
+
+    Raises InputError where the folder is no session.
+    """
+    # A step is recorded again when more becomes known of it: the last line counts.
+    steps = {int(line["number"]): line for line in read(session, "actions")}
+    for _, line in sorted(steps.items()):
+        if line.get("success"):
+            yield _step(line)
 
 
 def _step(line: dict[str, Any]) -> Step:

@@ -1,23 +1,27 @@
 """A session on disk: a folder of JSON lines, written as it happens, readable after a crash.
 
 Files of a session's folder: ``session.json`` (what it ran with), ``transcript.jsonl``,
-``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl`` and
-``status.jsonl``. Each line has ``time`` (seconds since the epoch) and the fields of the message.
+``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl``,
+``status.jsonl`` and ``suggestions.jsonl``. Each line has ``time`` (seconds since the epoch) and
+the fields of the message.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
+from good_ros.core.json_values import finite
+from good_ros.core.plan import Step
 
-STREAMS = ("transcript", "questions", "goals", "beliefs", "status")
+STREAMS = ("transcript", "questions", "goals", "beliefs", "status", "suggestions")
 """Kinds that hold messages whole, as they were published."""
+LATER = ("suggestions",)
+"""Kinds that records of older versions have not."""
 KINDS = (*STREAMS, "plans", "actions")
 """All; plans and actions are drawn from the status."""
 
@@ -43,6 +47,20 @@ class SessionRecord:
             file.close()
 
 
+def steps_done(folder: Path) -> list[Step]:
+    """The steps that worked in a session, in order. Raises InputError as ``read``.
+
+    An action is written again where it is undone, or known not to be: the last line counts.
+    """
+    lines = {int(line["number"]): line for line in read(folder, "actions")}
+    fields = ("action", "object_id", "target_id", "label", "argument")
+    return [
+        Step(**{name: str(line["step"].get(name, "")) for name in fields})
+        for _, line in sorted(lines.items())
+        if line.get("success")
+    ]
+
+
 def read(folder: Path, kind: str) -> list[dict[str, Any]]:
     """The lines of one kind; a last line that a crash cut short is left out.
 
@@ -51,6 +69,8 @@ def read(folder: Path, kind: str) -> list[dict[str, Any]]:
     if kind not in KINDS:
         raise InputError(f"no record of {kind!r} is kept; there are {', '.join(KINDS)}")
     path = folder / f"{kind}.jsonl"
+    if kind in LATER and not path.exists() and (folder / "session.json").exists():
+        return []
     try:
         text = path.read_text()
     except OSError as error:
@@ -69,17 +89,6 @@ def _parse(path: Path, text: str) -> Iterator[dict[str, Any]]:
             if number == len(lines):
                 return
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
-
-
-def finite(value: Any) -> Any:
-    """JSON knows no NaN or infinity: they become null."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return value
 
 
 def read_all(folder: Path, kinds: Sequence[str] = STREAMS) -> list[tuple[str, dict[str, Any]]]:

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from good_ros.launch_arguments import ARGUMENTS, TAKERS
-from good_ros.node_names import NODES
+from good_ros.node_names import NODES, SPEECH_NODES
 from launch import LaunchDescription
 
 
@@ -33,7 +34,9 @@ def generate_launch_description() -> LaunchDescription:
             ],
             arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
             output="screen",
+            # The argument of a speech node's own name says whether it is wanted.
+            condition=IfCondition(LaunchConfiguration(name)) if name in SPEECH_NODES else None,
         )
-        for name in NODES
+        for name in (*NODES, *SPEECH_NODES)
     ]
     return LaunchDescription([*declared, *nodes])

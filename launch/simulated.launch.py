@@ -16,13 +16,19 @@ NAME = "simulated_human"
 
 
 def in_the_profiles_scene(context: LaunchContext) -> list[IncludeLaunchDescription]:
-    """The stack, acting in the scene that the profile's wish is about."""
+    """The stack, acting in the world and scene that the profile's wish is about."""
     profile = load_profile(LaunchConfiguration("profile").perform(context))
+    chosen = {
+        "world": profile.check_world(context.launch_configurations.get("world", "")),
+        "scene": profile.scene,
+        "task": profile.task,
+        "person": context.launch_configurations.get("person", "") or profile.person,
+    }
     launch_file = Path(get_package_share_directory("good_ros")) / "launch" / "good.launch.py"
     return [
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(launch_file)),
-            launch_arguments={"scene": profile.scene}.items(),
+            launch_arguments=chosen.items(),
         )
     ]
 

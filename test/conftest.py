@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+from pathlib import Path
 
 import pytest
 
 from good_ros.core.errors import ModelError
 from good_ros.language import models
 
+SHARED = Path(os.environ.get("GOOD_ROS_SHARED", Path(__file__).parents[2] / "shared"))
 _domains = itertools.count(os.getpid() % 50)
 
 
@@ -29,3 +31,12 @@ def small_model():
         return models.resolve("small")
     except ModelError as error:
         pytest.skip(str(error))
+
+
+def shared_data(name: str) -> Path:
+    """A data file that stands beside the checkout and is not part of it; the test is skipped
+    where it is absent."""
+    path = SHARED / "data" / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    return path

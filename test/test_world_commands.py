@@ -31,6 +31,70 @@ def session(tmp_path):
     return record.folder
 
 
+class TestStore:
+    @pytest.fixture(autouse=True)
+    def _wide(self, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "200")
+
+    def test_a_store_is_listed(self, capsys):
+        assert cli.main(["world", "show", "--world", "grocery"]) == 0
+        shown = capsys.readouterr().out
+        assert "store: 405 items" in shown
+        assert "Gluten-Free Flour Blend" in shown
+        assert "in the cart: nothing" in shown
+
+    def test_a_file_with_a_bad_row_and_a_session_goes_to_a_file(self, tmp_path, capsys):
+        (tmp_path / "mine.csv").write_text("name,price\n[b]Bread[/b],2\nCake,free\n")
+        record = SessionRecord(tmp_path / "session", {})
+        step = {"action": "AddToCart", "object_id": "b-bread-b", "label": "add Bread"}
+        record.write("actions", {"number": 1, "step": step, "success": True})
+        record.close()
+        out = tmp_path / "store.txt"
+        options = ["--scene", str(tmp_path / "mine.csv"), "--session", str(record.folder)]
+        assert cli.main(["world", "show", "--world", "grocery", *options, "--out", str(out)]) == 0
+        assert "1 × [b]Bread[/b] $2.00" in out.read_text()
+        assert "passed over: line 3: the price 'free' is no number" in capsys.readouterr().err
+
+    def test_what_is_no_store_is_an_error_in_one_line(self, capsys):
+        assert cli.main(["world", "show", "--world", "grocery", "--scene", "FloorPlan1"]) == 1
+        assert "there is no inventory 'FloorPlan1'" in capsys.readouterr().err
+        assert cli.main(["world", "show"]) == 1
+        assert "--scene" in capsys.readouterr().err
+
+    def test_check_tells_how_it_is_searched(self, capsys):
+        assert cli.main(["world", "check", "--world", "grocery"]) == 0
+        assert "405 items" in capsys.readouterr().out
+
+    @pytest.mark.ros
+    @pytest.mark.parametrize(
+        ("arguments", "world", "scene"),
+        [
+            (["--world", "grocery"], "grocery", "store"),
+            (["--profile", "super_bowl"], "grocery", "store"),
+            ([], "household", "FloorPlan1"),
+            (["--world", "ai2thor"], "ai2thor", "FloorPlan1"),
+        ],
+    )
+    def test_the_demo_takes_world_profile_and_scene_from_each_other(
+        self, monkeypatch, arguments, world, scene
+    ):
+        from good_ros.nodes import stack
+
+        class Started(Exception):
+            pass
+
+        def start(options):
+            raise Started(options.parameters["*"])
+
+        monkeypatch.setattr(stack, "Stack", start)
+        with pytest.raises(Started) as caught:
+            cli.main(["demo", *arguments])
+        common = caught.value.args[0]
+        assert (common["world"], common["scene"]) == (world, scene)
+        assert ("buy" in common["task"]) == (world == "grocery")
+        assert cli.main(["demo", "--world", "household", "--profile", "super_bowl"]) == 1
+
+
 class TestShow:
     @pytest.fixture(autouse=True)
     def _matplotlib(self):

@@ -34,3 +34,7 @@ class CannotScore(ModelError):
 
 class WorldError(GoodError):
     """A world cannot be set up or has been lost (not: an action that failed)."""
+
+
+class SpeechError(GoodError):
+    """What hearing or speaking needs is missing, damaged or has been lost."""

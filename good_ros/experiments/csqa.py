@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -115,42 +115,113 @@ def rephrase(
     return result
 
 
+HANDICAPS = tuple(step / 10 for step in range(31))
+"""What is tried, in nats, as what 'Unspecified' is less likely than any other goal beforehand."""
+MAX_COST = 0.01
+"""Of the questions answered rightly without 'Unspecified', how many may be lost to it, as a share
+of all, on those that the handicap is fitted on."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One question: whether the likeliest goal is right, and by how many nats it leads
+    'Unspecified'; ``lead_absent`` is that lead where the right choice's goals are left out."""
+
+    right: bool
+    lead: float
+    lead_absent: float
+
+
 @dataclass(frozen=True)
 class CsqaResult:
-    """Shares of questions answered rightly, without and with 'Unspecified' among the goals."""
+    """Shares of questions answered rightly, without and with 'Unspecified' among the goals.
+
+    ``unspecified_found``: the share in which 'Unspecified' is likeliest, as it should be, once the
+    right choice's goals are left out; ``handicaps`` the nats taken off 'Unspecified' in each half.
+    """
 
     n: int
     accuracy: float
     accuracy_unspecified: float
+    unspecified_found: float
+    handicaps: tuple[float, ...] = (0.0,)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "n": self.n,
-            "accuracy": self.accuracy,
-            "accuracy_unspecified": self.accuracy_unspecified,
-        }
+        return asdict(self)
 
 
-def run(
+def score(
     questions: Iterable[ChoiceQuestion],
     rephrasings: Callable[[ChoiceQuestion], Sequence[Sequence[str]]],
     take: Callable[[Sequence[Goal], Sequence[tuple[str, str]]], Evidence],
-) -> CsqaResult:
+) -> list[Scored]:
     """``take`` gives the evidence of a dialog for goals; 'Unspecified' is the first of them."""
-    right = right_unspecified = n = 0
+    scored = []
     for question in questions:
         groups = rephrasings(question)
         texts = [(i, text) for i, group in enumerate(groups) for text in group]
         goals = [unspecified_goal()]
         goals += [Goal(f"g{number}", text) for number, (_, text) in enumerate(texts, 1)]
         dialog = [(question.as_asked, question.choices[question.correct])]
-        scores = [sum(row) for row in take(goals, dialog)]
-        unspecified, others = scores[0], scores[1:]
+        unspecified, *others = [sum(row) for row in take(goals, dialog)]
         best = max(range(len(others)), key=others.__getitem__)
-        is_right = texts[best][0] == question.correct
-        n += 1
-        right += is_right
-        right_unspecified += is_right and others[best] > unspecified
-    if not n:
+        absent = max(
+            value
+            for value, (choice, _) in zip(others, texts, strict=True)
+            if choice != question.correct
+        )
+        scored.append(
+            Scored(
+                texts[best][0] == question.correct,
+                others[best] - unspecified,
+                absent - unspecified,
+            )
+        )
+    if not scored:
         raise InputError("there is no question to run")
-    return CsqaResult(n, right / n, right_unspecified / n)
+    return scored
+
+
+def measure(scored: Sequence[Scored], handicap: float = 0.0) -> CsqaResult:
+    """The shares, 'Unspecified' being ``handicap`` nats less likely beforehand than a goal."""
+    n = len(scored)
+    return CsqaResult(
+        n,
+        sum(s.right for s in scored) / n,
+        sum(s.right and s.lead + handicap > 0 for s in scored) / n,
+        sum(s.lead_absent + handicap <= 0 for s in scored) / n,
+        (handicap,),
+    )
+
+
+def fit_handicap(scored: Sequence[Scored]) -> float:
+    """The smallest of HANDICAPS with which 'Unspecified' costs at most MAX_COST."""
+    for handicap in HANDICAPS:
+        result = measure(scored, handicap)
+        if result.accuracy - result.accuracy_unspecified <= MAX_COST:
+            return handicap
+    return HANDICAPS[-1]
+
+
+def measure_cross_fitted(scored: Sequence[Scored]) -> CsqaResult:
+    """Each half with the handicap that was fitted on the other half.
+
+    Raises InputError for fewer than two questions.
+    """
+    if len(scored) < 2:
+        raise InputError("two questions at least are needed: one half is fitted on the other")
+    halves = [list(scored[start::2]) for start in (0, 1)]
+    handicaps = (fit_handicap(halves[1]), fit_handicap(halves[0]))
+    parts = [measure(half, handicap) for half, handicap in zip(halves, handicaps, strict=True)]
+    n = len(scored)
+
+    def whole(name: str) -> float:
+        return sum(getattr(part, name) * part.n for part in parts) / n
+
+    return CsqaResult(
+        n,
+        whole("accuracy"),
+        whole("accuracy_unspecified"),
+        whole("unspecified_found"),
+        handicaps,
+    )

@@ -16,7 +16,7 @@ def reliability(path: Path, results: Mapping[str, Quality], title: str) -> None:
     The area of a point tells how many beliefs it stands for. Raises GoodError where matplotlib
     is not installed or the file cannot be written.
     """
-    pyplot = _pyplot()
+    pyplot = new_pyplot()
     figure, axes = pyplot.subplots(figsize=(4.6, 4.2), layout="constrained")
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, label="perfectly calibrated")
     for name, result in results.items():
@@ -36,7 +36,7 @@ def reliability(path: Path, results: Mapping[str, Quality], title: str) -> None:
     axes.set_xlim(0, 1.05)
     axes.set_ylim(-0.05, 1.05)
     axes.legend(loc="upper left", fontsize=8)
-    _save(figure, path)
+    save(figure, path)
     pyplot.close(figure)
 
 
@@ -47,17 +47,18 @@ def turn_times(
 
     Raises GoodError where matplotlib is not installed or the file cannot be written.
     """
-    pyplot = _pyplot()
+    pyplot = new_pyplot()
     figure, axes = pyplot.subplots(figsize=(5.2, 3.6), layout="constrained")
     for name, values in seconds.items():
         axes.plot(turns, values, marker="o", markersize=3, label=name)
     axes.set(xlabel="turn", ylabel="seconds", title=title, yscale="log")
     axes.legend(fontsize=8)
-    _save(figure, path)
+    save(figure, path)
     pyplot.close(figure)
 
 
-def _pyplot() -> Any:
+def new_pyplot() -> Any:
+    """Matplotlib's pyplot, drawing to files. Raises GoodError where it is not installed."""
     try:
         import matplotlib
     except ImportError as error:
@@ -70,7 +71,8 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
+    """Write a figure. Raises GoodError where it cannot be written."""
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

@@ -12,6 +12,7 @@ from good_ros.experiments.temperament import CHANGED, Temperament
 from good_ros.language import conversation
 from good_ros.language.generator import Generator
 from good_ros.planning.execution import replay
+from good_ros.planning.shopping import closes, closing_step
 from good_ros.worlds import predicates
 from good_ros.worlds.base import World
 
@@ -59,12 +60,15 @@ class SimulatedHuman:
         history: Sequence[StepResult],
         cancel: threading.Event | None = None,
     ) -> str:
-        """What the person says to a question; that all is done once it is so.
+        """What the person says to a question; that all is done once it is so, and that there is
+        nothing more where only the step that ends the task is left.
 
         Raises ModelError where the generator fails.
         """
         if self.is_content(history):
             return self.profile.completion_phrase
+        if history and (last := self._last_step(history)):
+            return f"That is everything. Please {last.label}."
         temperament = self.temperament
         if distracted := temperament.distracted_answer(self.seed, turn):
             return distracted
@@ -76,7 +80,8 @@ class SimulatedHuman:
             self.profile.profile,
             self.task,
             question,
-            conversation.status_text(history),
+            self._seen(history),
+            world=self.room.name,
             temperature=self.temperature,
             seed=self.seed + turn,
             manner=manner,
@@ -85,12 +90,29 @@ class SimulatedHuman:
         )
         return f"{CHANGED} {said}" if temperament.changes_mind and turn == 2 else said
 
+    def _seen(self, history: Sequence[StepResult]) -> str:
+        """What was done, and what of the profile is so already, as the person sees it.
+
+        Without the second a small model asks again for what it has, or takes it back.
+        """
+        done = conversation.status_text(history)
+        if not (history and self._follow(history)):
+            return done
+        objects = self.room.observe()
+        so = [
+            predicates.explain(condition)
+            for condition in self.profile.conditions
+            if predicates.holds(condition, objects)
+        ]
+        return f"{done}. Already as you want it: {'; '.join(so)}" if so else done
+
     def is_content(self, history: Sequence[StepResult]) -> bool:
         """Whether the room, as the person would see it, is as the profile wants it."""
         return bool(history) and self._follow(history) and self._fulfilled() == self._wanted
 
     def would_approve(self, plan: Sequence[Step], history: Sequence[StepResult]) -> bool:
-        """The person's yes or no to a plan that waits for approval."""
+        """The person's yes or no to a plan that waits for approval; to one that ends the task,
+        such as buying, only where every condition is true after it."""
         if self.approves != "what_helps":
             return self.approves == "everything"
         if not self._follow(history):
@@ -99,7 +121,16 @@ class SimulatedHuman:
         for step in plan:
             if not self.room.act(step).success:
                 return False
+        if closes(self.room, plan):
+            return self._fulfilled() == self._wanted
         return self._fulfilled() > before
+
+    def _last_step(self, history: Sequence[StepResult]) -> Step | None:
+        """The step that ends the task, where it is all that is left to do."""
+        if not self._follow(history) or (step := closing_step(self.room)) is None:
+            return None
+        self.room.act(step)
+        return step if self._fulfilled() == self._wanted else None
 
     @property
     def _wanted(self) -> int:

@@ -12,8 +12,11 @@ import yaml
 from good_ros.core.errors import InputError
 from good_ros.core.resources import config_folder
 from good_ros.worlds.predicates import explain
+from good_ros.worlds.registry import WORLDS, is_world
 
 FIELDS = ("name", "domain", "scene", "task", "profile", "completion_phrase", "conditions")
+OPTIONAL = ("world", "person")
+SAME_SCENES = (frozenset({"household", "ai2thor"}), frozenset({"arm", "table"}))
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Profile:
 
     ``task`` is what the robot is told it is there for, ``profile`` what the person wants in
     their words, ``conditions`` predicates over the room that are all true once they have it.
+    ``scene`` is one of ``world``.
     """
 
     name: str
@@ -31,6 +35,23 @@ class Profile:
     profile: str
     completion_phrase: str
     conditions: tuple[Mapping[str, Any], ...]
+    world: str = "household"
+    person: str = ""
+    """Whose taught goal and behaviours the robot knows (``config/people``); empty for nobody's."""
+
+    def check_world(self, world: str) -> str:
+        """The world to act in: ``world``, or the profile's where it is empty.
+
+        Raises InputError where the profile's scene is of another kind of world.
+        """
+        if not world or world == self.world:
+            return self.world
+        if any({world, self.world} <= same for same in SAME_SCENES):
+            return world
+        raise InputError(
+            f"the profile {self.name} is for the world {self.world}, not {world}: choose another "
+            "profile, or no world"
+        )
 
 
 def profile_names() -> list[str]:
@@ -55,13 +76,18 @@ def load_profile(name: str) -> Profile:
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, Mapping) or set(data) != set(FIELDS):
-        raise InputError(f"{path} must have the fields {', '.join(FIELDS)} and no others")
-    for field in FIELDS:
+    if not isinstance(data, Mapping) or set(data) - set(OPTIONAL) != set(FIELDS):
+        raise InputError(
+            f"{path} must have the fields {', '.join(FIELDS)}, may have {', '.join(OPTIONAL)}, and "
+            "no others"
+        )
+    for field in data:
         if field != "conditions" and not (isinstance(data[field], str) and data[field].strip()):
             raise InputError(f"{path}: {field} must be a text")
     if not isinstance(data["conditions"], list) or not data["conditions"]:
         raise InputError(f"{path}: conditions must be a list of predicates, at least one")
+    if not is_world(data.get("world", WORLDS[0])):
+        raise InputError(f"{path}: world must be one of {', '.join(WORLDS)}")
     for condition in data["conditions"]:
         try:
             explain(condition)

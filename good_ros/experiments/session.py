@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from good_ros.core.dialog import Transcript
-from good_ros.core.errors import InputError, ModelError
+from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript, Turn
+from good_ros.core.errors import InputError, ModelCancelled, ModelError
 from good_ros.core.goals import GoalSet, unspecified_goal
 from good_ros.core.plan import StepResult, TaskStatus
 from good_ros.experiments.human import SimulatedHuman
@@ -19,6 +22,31 @@ from good_ros.language.generator import Generator
 from good_ros.planning.turn import TurnActor
 from good_ros.turns.dialog import DialogFlow, Phase
 from good_ros.turns.goals import GoalOrder
+
+
+class Estimator(Protocol):
+    """Says how likely each goal of a set is after a transcript's last turn."""
+
+    def update(
+        self, transcript: Transcript, goals: GoalSet, cancel: threading.Event | None = None
+    ) -> Belief:
+        """The belief over the set. Raises ModelError."""
+
+    def close(self) -> None:
+        """Free what is held."""
+
+
+@dataclass(frozen=True)
+class TurnTrace:
+    """What became of a turn. Without beliefs, goals and status where it was not acted on, since
+    the person ended the session."""
+
+    turn: Turn
+    beliefs: tuple[Belief, ...] = ()
+    """Pass 1 and the settled one; one alone where no goals are managed."""
+    goals: GoalSet | None = None
+    """The set that the settled belief is over, with the edit that led to it."""
+    status: TaskStatus | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +64,9 @@ class LibrarySession:
 
     ``actor`` holds the world, which is reset for the session already. The generator serves
     dialog and goal manager; each part does what its node does, failures of a model included.
+    ``estimator`` takes the place of the belief by ``scorer``; where not ``manages_goals`` the
+    goal set stays as it begins. ``asks_person`` lets the actor ask in the middle of a turn, as
+    the executor node does.
     """
 
     def __init__(
@@ -43,7 +74,7 @@ class LibrarySession:
         human: SimulatedHuman,
         actor: TurnActor,
         generator: Generator,
-        scorer: Scorer,
+        scorer: Scorer | None,
         *,
         task: str,
         opening: str = "What would you like me to do?",
@@ -51,6 +82,10 @@ class LibrarySession:
         max_turns: int = 20,
         deadline_s: float | None = None,
         on_turn: Callable[[int], None] = lambda turn: None,
+        estimator: Estimator | None = None,
+        manages_goals: bool = True,
+        asks_person: bool = False,
+        on_trace: Callable[[TurnTrace], None] = lambda trace: None,
     ) -> None:
         self.human = human
         self.actor = actor
@@ -62,6 +97,13 @@ class LibrarySession:
         self.max_turns = max_turns
         self.deadline_s = deadline_s
         self.on_turn = on_turn
+        self.estimator = estimator
+        self.manages_goals = manages_goals
+        self.asks_person = asks_person
+        self.on_trace = on_trace
+        self._stop = threading.Event()
+        self._seen: tuple[StepResult, ...] = ()
+        """What the person has seen the robot do, in the turn as well."""
 
     def run(self) -> SessionEnd:
         """The session from its first question to its end.
@@ -70,23 +112,41 @@ class LibrarySession:
         """
         session_id = uuid.uuid4().hex[:12]
         flow = DialogFlow(session_id, self.max_turns)
-        manager = GoalManager()
+        manager = GoalManager(world=self.actor.world.name)
         order = GoalOrder()
         order.begin(GoalSet(session_id, 0, 1, (unspecified_goal(),)))
-        tracker = BeliefTracker(self.scorer)
+        estimator = self._estimator()
         statuses: list[TaskStatus] = []
+        if self.asks_person:
+            self.actor.ask_person = lambda text, stop: self._answer_aside(flow, text)
         try:
             while flow.phase is not Phase.ENDED:
                 self._converse(flow)
                 if flow.phase is Phase.ENDED:
+                    self.on_trace(TurnTrace(flow.transcript.turns[-1]))
                     break
-                status = self._act(flow, order, manager, tracker)
-                statuses.append(status)
-                flow.report(status)
+                trace = self._act(flow, order, manager, estimator)
+                if self._stop.is_set():
+                    # What the plan had done is undone, and nobody waits for a report.
+                    flow.end("the person asked to stop")
+                    trace = TurnTrace(flow.transcript.turns[-1])
+                else:
+                    assert trace.status is not None
+                    statuses.append(trace.status)
+                    flow.report(trace.status)
+                    trace = replace(trace, turn=flow.transcript.turns[-1])
+                self.on_trace(trace)
                 self.on_turn(flow.transcript.turn)
         finally:
-            tracker.close()
+            estimator.close()
         return SessionEnd(flow.transcript, flow.history, tuple(statuses))
+
+    def _estimator(self) -> Estimator:
+        if self.estimator is not None:
+            return self.estimator
+        if self.scorer is None:
+            raise InputError("a session needs a scorer, or another estimator of its goals")
+        return BeliefTracker(self.scorer)
 
     def _converse(self, flow: DialogFlow) -> None:
         """Question and answer of a turn."""
@@ -97,6 +157,7 @@ class LibrarySession:
                 self.task,
                 transcript,
                 conversation.status_text(flow.history),
+                world=self.actor.world.name,
                 seed=self.seed + transcript.turn,
                 deadline_s=self.deadline_s,
             )
@@ -111,20 +172,44 @@ class LibrarySession:
         flow.hear(text, 0.0, self.human.profile.name)
         if conversation.says_done(text, self.human.profile.completion_phrase):
             flow.end("the person said that the task is completed")
-        elif conversation.stops(text):
+        elif conversation.stops(text, self.actor.world.name):
             flow.end("the person asked to stop")
 
     def _act(
-        self, flow: DialogFlow, order: GoalOrder, manager: GoalManager, tracker: BeliefTracker
-    ) -> TaskStatus:
+        self, flow: DialogFlow, order: GoalOrder, manager: GoalManager, estimator: Estimator
+    ) -> TurnTrace:
         """Belief, goal edit, settled belief and action of a turn."""
         transcript = flow.transcript
         order.hear_transcript(transcript)
         assert order.goals is not None
-        belief = tracker.update(transcript, order.goals)
-        order.hear_belief(belief)
+        belief = settled = estimator.update(transcript, order.goals)
+        beliefs = [belief]
+        if self.manages_goals:
+            order.hear_belief(belief)
+            order.answer(self._edit(belief, transcript, order, manager))
+            settled = estimator.update(transcript, order.goals)
+            beliefs.append(settled)
+        self._seen = flow.history
+
+        def see(status: TaskStatus) -> None:
+            self._seen = status.history
+
+        status = None
         try:
-            edited = manager.edit(
+            status = self.actor.act(
+                settled, transcript, flow.history, cancel=self._stop, on_status=see
+            )
+        except ModelCancelled:
+            if not self._stop.is_set():
+                raise
+        goals = order.goals if self.manages_goals else None
+        return TurnTrace(transcript.turns[-1], tuple(beliefs), goals, status)
+
+    def _edit(
+        self, belief: Belief, transcript: Transcript, order: GoalOrder, manager: GoalManager
+    ) -> GoalSet:
+        try:
+            return manager.edit(
                 belief,
                 transcript,
                 self.generator,
@@ -134,7 +219,16 @@ class LibrarySession:
                 deadline_s=self.deadline_s,
             )
         except ModelError:
-            edited = order.unchanged(belief)
-        order.answer(edited)
-        settled = tracker.update(transcript, order.goals)
-        return self.actor.act(settled, transcript, flow.history)
+            return order.unchanged(belief)
+
+    def _answer_aside(self, flow: DialogFlow, text: str) -> str | None:
+        """The person's answer to a question in the middle of a turn."""
+        answer = self.human.answer(text, flow.transcript.turn, self._seen)
+        try:
+            answer = conversation.check_utterance(answer)
+        except InputError:
+            return None
+        if conversation.stops(answer, self.actor.world.name):
+            self._stop.set()
+            return None
+        return answer

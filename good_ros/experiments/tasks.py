@@ -71,9 +71,9 @@ def run_task(
 ) -> TaskResult:
     """One session with a simulated human of ``profile``; ``on_turn`` is told the turns that are
     over. Raises ModelError."""
-    world = make_world("household")
+    world = make_world(profile.world)
     world.reset(profile.scene)
-    room = make_world("household")
+    room = make_world(profile.world)
     human = SimulatedHuman(profile, models.human, room, seed=seed)
     actor = TurnActor(
         world,

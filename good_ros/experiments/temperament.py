@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -43,10 +44,17 @@ def load_temperament(name: str) -> Temperament:
     if name not in data:
         raise InputError(f"there is no temperament {name!r}; there are {', '.join(data)}")
     fields = data[name]
-    return Temperament(name=name, **{**fields, "manner": " ".join(str(fields["manner"]).split())})
+    return Temperament(
+        name,
+        " ".join(str(fields["manner"]).split()),
+        int(fields["at_once"]),
+        float(fields["distraction"]),
+        bool(fields["changes_mind"]),
+        bool(fields["articles"]),
+    )
 
 
-def _data() -> dict[str, dict[str, object]]:
+def _data() -> dict[str, dict[str, Any]]:
     path = config_folder() / "temperaments.yaml"
-    data: dict[str, dict[str, object]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return data

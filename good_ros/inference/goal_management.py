@@ -62,19 +62,22 @@ class GoalManager:
 
     A goal that was the least likely for more than ``n_least_likely`` rounds is removed; at most
     ``max_goals`` goals are kept beside 'Unspecified', pinned ones counted. ``same`` says of two
-    goals' texts whether they mean the same: of such only one is kept.
+    goals' texts whether they mean the same: of such only one is kept. ``world`` says in whose
+    words the prompts are.
     """
 
     def __init__(
         self,
         n_least_likely: int = 3,
         max_goals: int = 8,
+        world: str = "",
         *,
         same: Same = same_words,
         numbers: GoalNumbers | None = None,
     ) -> None:
         self.n_least_likely = n_least_likely
         self.max_goals = max_goals
+        self.world = world
         self.same = same
         self._shares_numbers = numbers is not None
         self.numbers = numbers or GoalNumbers()
@@ -279,7 +282,7 @@ class GoalManager:
             "required": texts,
             "additionalProperties": False,
         }
-        messages = prompts.load("remove_goals").messages(
+        messages = prompts.load("remove_goals", self.world).messages(
             task=task,
             transcript=transcript.as_text(),
             goals="\n".join(f"- {text}" for text in texts),
@@ -330,7 +333,7 @@ class GoalManager:
             "maxItems": PROPOSED_AT_ONCE,
         }
         listed = "; ".join(g.text for g in goals if not g.is_unspecified) or "none"
-        messages = prompts.load("propose_goals").messages(
+        messages = prompts.load("propose_goals", self.world).messages(
             task=task,
             transcript=transcript.as_text(),
             goals=listed,

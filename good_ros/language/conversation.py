@@ -40,6 +40,8 @@ FILLERS = frozenset(
 STOP_WORDS = frozenset(
     {"stop", "goodbye", "bye", "that is all", "that's all", "we are done", "i am done", "quit"}
 )
+WORLD_STOP_WORDS = {"grocery": frozenset({"stop", "goodbye", "bye", "quit"})}
+"""Where 'that is all' means that it is to be bought now."""
 COURTESY = frozenset(
     {"thank", "thanks", "you", "very", "much", "now", "robot", "please", "and", "bye", "goodbye"}
 )
@@ -53,6 +55,7 @@ def ask(
     transcript: Transcript,
     status: str,
     *,
+    world: str = "",
     also_asked: Sequence[str] = (),
     seed: int = 0,
     deadline_s: float | None = None,
@@ -62,9 +65,10 @@ def ask(
 
     A question that repeats an earlier one of the transcript or of ``also_asked``, or was cut
     short, is made again with more variety; if that is no better, a plain one is asked, and where
-    those are used up LISTENING is said. Raises ModelError where the generator fails.
+    those are used up LISTENING is said. ``world`` says in whose words the prompt is. Raises
+    ModelError where the generator fails.
     """
-    messages = prompts.load("question").messages(
+    messages = prompts.load("question", world).messages(
         task=task, transcript=transcript.as_text(), status=status
     )
     for temperature in (0.0, SECOND_TRY_TEMPERATURE):
@@ -104,6 +108,7 @@ def answer(
     status: str,
     *,
     manner: str = "",
+    world: str = "",
     temperature: float = 0.0,
     seed: int = 0,
     deadline_s: float | None = None,
@@ -114,7 +119,7 @@ def answer(
 
     Raises ModelError where the generator fails or says nothing.
     """
-    messages = prompts.load("human").messages(
+    messages = prompts.load("human", world).messages(
         task=task,
         profile=profile.strip(),
         question=question,
@@ -174,10 +179,10 @@ def says_done(utterance: str, completion_phrase: str) -> bool:
     return bool(found) and not AGAINST.search(before) and set(after.split()) <= COURTESY
 
 
-def stops(utterance: str) -> bool:
+def stops(utterance: str, world: str = "") -> bool:
     """Whether the person ends the conversation in so many words."""
     said = plain(utterance)
-    return said in {plain(words) for words in STOP_WORDS}
+    return said in {plain(words) for words in WORLD_STOP_WORDS.get(world, STOP_WORDS)}
 
 
 def one_question(text: str) -> str:

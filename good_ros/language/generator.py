@@ -63,3 +63,31 @@ class Generator(Protocol):
 
     def close(self) -> None:
         """Free what is held; a shared model goes with its last user."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A function that a model asks to have called, by name, with its arguments by name."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class ToolCaller(Protocol):
+    """A generator that can call functions (OpenAI's tools)."""
+
+    def call_tools(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        tools: Sequence[Mapping[str, Any]],
+        deadline_s: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Sequence[ToolCall] | None:
+        """The calls of one assistant message, in order; None where the server has no tools, and
+        () where it called none. Raises as ``Generator.generate`` does."""
+
+
+def can_call_tools(generator: Generator) -> bool:
+    """Whether a generator may be a ToolCaller: its server may still refuse."""
+    return callable(getattr(generator, "call_tools", None))

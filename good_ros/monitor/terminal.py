@@ -32,7 +32,7 @@ def session_panel(sections: Sections) -> RenderableType:
     session = sections["session"]
     if not session["id"]:
         return Text("no session is running yet", style="dim")
-    parts = [_belief(sections), _talk(sections), _plan(sections["status"])]
+    parts = [_belief(sections), _talk(sections), _plan(sections)]
     if sections["nodes"]:
         parts.append(_nodes(sections["nodes"]))
     return Group(*parts)
@@ -88,7 +88,8 @@ def _talk(sections: Sections) -> RenderableType:
     return Panel(Group(*lines), title="conversation", title_align="left")
 
 
-def _plan(status: dict[str, Any] | None) -> RenderableType:
+def _plan(sections: Sections) -> RenderableType:
+    status: dict[str, Any] | None = sections["status"]
     if status is None:
         return Panel(Text("no plan yet", style="dim"), title="plan", title_align="left")
     words = STATES.get(status["state"], status["state"])
@@ -102,6 +103,11 @@ def _plan(status: dict[str, Any] | None) -> RenderableType:
             done.add(result["label"])
     if status["state"] in ("PLANNING", "EXECUTING", "WAITING_APPROVAL"):
         lines += [Text(f"  ○ {label}") for label in status["plan"] if label not in done]
+    lines += [
+        Text.assemble(("  ? ", "yellow"), offer["text"])
+        for offer in sections["suggestions"]
+        if offer["waits"]
+    ]
     return Panel(Group(*lines), title="plan", title_align="left")
 
 

@@ -25,9 +25,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from good_ros.core.errors import GoodError, InputError
+from good_ros.core.json_values import finite
 from good_ros.monitor.guard import BodyTooLong, Guard, is_loopback
 from good_ros.monitor.report import page_text
-from good_ros.recording import finite
 
 FILES = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -45,6 +45,9 @@ HEARTBEAT_S = 15.0
 """Keeps proxies from closing a quiet connection, and finds visitors who are gone."""
 ACTION_S = 20.0
 """How long a node may take to answer what a visitor did."""
+TEACH_S = 300.0
+"""As long as the teacher may take: it may have to ask a language model, and tries what it is
+taught."""
 START_S = 10.0
 
 
@@ -64,6 +67,12 @@ class Actions(Protocol):
     def approve(self, session_id: str, turn: int, approve: bool) -> Future[Outcome]: ...
 
     def edit_goals(self, edit: Mapping[str, list[str]]) -> Future[Outcome]: ...
+
+    def answer_suggestion(
+        self, session_id: str, suggestion_id: int, accept: bool
+    ) -> Future[Outcome]: ...
+
+    def teach(self, person_id: str, text: str) -> Future[Outcome]: ...
 
 
 @dataclass(frozen=True)
@@ -263,6 +272,8 @@ class PageServer:
                 Route("/api/say", self._say, methods=["POST"]),
                 Route("/api/approve", self._approve, methods=["POST"]),
                 Route("/api/goals", self._edit_goals, methods=["POST"]),
+                Route("/api/suggestion", self._suggestion, methods=["POST"]),
+                Route("/api/teach", self._teach, methods=["POST"]),
             ],
             exception_handlers={
                 InputError: lambda _, error: JSONResponse({"message": str(error)}, 400),
@@ -295,6 +306,15 @@ class PageServer:
         return await outcome_of(
             self.actions.approve(fields["session_id"], fields["turn"], fields["approve"])
         )
+
+    async def _suggestion(self, request: Request) -> Response:
+        kinds = {"session_id": str, "suggestion_id": int, "accept": bool}
+        fields = await body_of(request, kinds)
+        return await outcome_of(self.actions.answer_suggestion(**fields))
+
+    async def _teach(self, request: Request) -> Response:
+        fields = await body_of(request, {"person_id": str, "text": str})
+        return await outcome_of(self.actions.teach(fields["person_id"], fields["text"]), TEACH_S)
 
     async def _edit_goals(self, request: Request) -> Response:
         fields = await body_of(request, {}, dict.fromkeys(("add", "remove", "pin", "unpin"), list))
@@ -343,10 +363,10 @@ async def too_long(request: Request, error: Exception) -> Response:
     return JSONResponse({"message": "the body is too long"}, 413, {"connection": "close"})
 
 
-async def outcome_of(future: Future[Outcome]) -> Response:
+async def outcome_of(future: Future[Outcome], timeout_s: float = ACTION_S) -> Response:
     """Wait for what becomes of an action: 200 where it was done, 409 where it was refused."""
     try:
-        outcome = await asyncio.wait_for(asyncio.wrap_future(future), ACTION_S)
+        outcome = await asyncio.wait_for(asyncio.wrap_future(future), timeout_s)
     except asyncio.TimeoutError:
-        return JSONResponse({"message": f"no node answered within {ACTION_S:g} s"}, 504)
+        return JSONResponse({"message": f"no node answered within {timeout_s:g} s"}, 504)
     return JSONResponse({"message": outcome.message}, 200 if outcome.success else 409)

@@ -12,16 +12,24 @@ from rich.markup import escape
 from good_ros.core.goals import RemovalReason
 from good_ros.core.plan import StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
-from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript, Utterance
+from good_ros.msg import (
+    GoalBelief,
+    GoalSet,
+    Question,
+    Suggestion,
+    TaskStatus,
+    Transcript,
+    Utterance,
+)
 from good_ros.nodes.convert import (
     belief_from_msg,
     goal_set_from_msg,
     status_from_msg,
     transcript_from_msg,
 )
-from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
+from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.speaker import Speaker
-from good_ros.srv import ApprovePlan
+from good_ros.srv import AnswerSuggestion, ApprovePlan
 from good_ros.view import belief_panel, status_lines, waiting_lines
 
 YES, NO = frozenset({"y", "yes", "ok", "okay"}), frozenset({"n", "no"})
@@ -42,16 +50,19 @@ class ConsoleNode(Node):
         self._waiting: Status | None = None
         self._trouble = ""
         self._approve = self.create_client(ApprovePlan, "approve_plan")
+        self._offered: Suggestion | None = None
+        self._answer = self.create_client(AnswerSuggestion, "answer_suggestion")
         self._goodbye = ""
         self._end_reason = ""
         self.speaker = Speaker(
             self, self.create_publisher(Utterance, "utterance", SPEECH_OUT), "console"
         )
-        self.create_subscription(Question, "question", self.show_question, LATCHED)
+        self.create_subscription(Question, "question", self.show_question, LATCHED_STREAM)
         self.create_subscription(Transcript, "transcript", self.show_transcript, LATCHED_STREAM)
         self.create_subscription(GoalSet, "goals", self.show_goals, LATCHED_STREAM)
         self.create_subscription(GoalBelief, "goal_belief", self.show_belief, LATCHED_STREAM)
         self.create_subscription(TaskStatus, "task_status", self.show_status, LATCHED_STREAM)
+        self.create_subscription(Suggestion, "suggestion", self.show_suggestion, LATCHED_STREAM)
         self.create_subscription(Log, "/rosout", self.show_log, 100)
 
     def has_ended(self) -> bool:
@@ -74,6 +85,17 @@ class ConsoleNode(Node):
             self._approve.call_async(
                 ApprovePlan.Request(
                     session_id=waiting.session_id, turn=waiting.turn, approve=word in YES
+                )
+            )
+            return
+        offered = self._offered
+        if offered is not None and word in YES | NO:
+            self._offered = None
+            self._answer.call_async(
+                AnswerSuggestion.Request(
+                    session_id=offered.session_id,
+                    suggestion_id=offered.suggestion_id,
+                    accept=word in YES,
                 )
             )
             return
@@ -138,6 +160,19 @@ class ConsoleNode(Node):
         if status.state.ends_turn and key != self._status_shown and status.turn:
             self._status_shown = key
             self.console.print(status_lines(status))
+
+    def show_suggestion(self, message: Suggestion) -> None:
+        if message.state == Suggestion.OFFERED:
+            self._offered = message
+            self.console.print(f"[bold blue]Robot:[/] {escape(message.text)} [dim](yes or no)[/]")
+            return
+        self._offered = None
+        words = {
+            Suggestion.ACCEPTED: "yes",
+            Suggestion.REFUSED: "no",
+            Suggestion.IGNORED: "not answered",
+        }
+        self.console.print(f"  [dim]offered '{escape(message.text)}': {words[message.state]}[/]")
 
     def show_log(self, message: Log) -> None:
         if message.level >= 30:  # Log.WARN is a bytes constant in some releases.

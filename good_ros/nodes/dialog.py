@@ -38,8 +38,16 @@ from good_ros.nodes.convert import (
     time_from_msg,
     transcript_to_msg,
 )
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
-from good_ros.nodes.qos import LATCHED, SPEECH_IN
+from good_ros.nodes.parameters import (
+    DEADLINE,
+    MODEL,
+    SEED,
+    SERVED_MODEL,
+    TASK,
+    WORLD,
+    Parameter,
+)
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
 from good_ros.nodes.waiting import until_done
 from good_ros.srv import ApprovePlan, AskPerson, ResetSession
 from good_ros.turns.conversation import (
@@ -66,6 +74,7 @@ class DialogNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
+        WORLD,
         Parameter("max_turns", 20, "Turns after which the session ends.", 1, 1000),
         Parameter(
             "opening",
@@ -133,8 +142,8 @@ class DialogNode(GoodNode):
         self.transcript = self.publisher(Transcript, "transcript", LATCHED)
         self.listen(Utterance, "utterance", self.on_utterance, SPEECH_IN)
         self.listen(String, "speech_text", self.on_speech_text, SPEECH_IN)
-        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
-        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
         self.serve(ResetSession, "reset_session", self.on_reset)
         self.serve(AskPerson, "ask_person", self.on_ask_person)
         self.approve = self.create_client(ApprovePlan, "approve_plan")
@@ -192,6 +201,7 @@ class DialogNode(GoodNode):
             opening=self.values.opening,
             completion_phrase=self.values.completion_phrase,
             min_confidence=self.values.min_confidence,
+            stop_words_of=self.values.world,
         )
         self.get_logger().info(f"session {flow.transcript.session_id} begins")
         self.do(self.talk.begin())
@@ -239,6 +249,7 @@ class DialogNode(GoodNode):
                     self.values.task,
                     transcript,
                     status,
+                    world=self.values.world,
                     also_asked=situation.also_asked,
                     seed=seed,
                     deadline_s=self.values.deadline_s,

@@ -9,8 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
+from std_msgs.msg import Bool
+
+from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript as Said
 from good_ros.core.dialog import TurnOutcome
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, StepResult, TaskState
@@ -23,6 +29,8 @@ from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_fr
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
+    PEOPLE_FOLDER,
+    PERSON,
     SEED,
     SERVED_MODEL,
     TASK,
@@ -30,16 +38,24 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
-from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.qos import COMMAND, LATCHED, LATCHED_STREAM
+from good_ros.nodes.suggester import PARAMETERS as SUGGESTIONS
+from good_ros.nodes.suggester import Suggester
+from good_ros.planning.commands import Heard
+from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import AnyStop, Desk, Stop
 from good_ros.planning.execution import PlanOutcome, replay
-from good_ros.planning.planner import Planner
-from good_ros.planning.safety import Safety, load_rules
+from good_ros.planning.safety import Safety, approve_all, load_rules
 from good_ros.planning.turn import Patience, TurnActor
 from good_ros.srv import ApprovePlan
+from good_ros.teaching.planner import People, TaughtPlanner
+from good_ros.teaching.profile import ProfileStore
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
-from good_ros.worlds.registry import WORLDS, make_world
+from good_ros.worlds.arm.options import MOTIONS, PATHS, ROS2_CONTROL, SIM, ArmOptions
+from good_ros.worlds.base import World
+from good_ros.worlds.grocery.search import AUTO, SEARCHES
+from good_ros.worlds.registry import WORLDS, is_world, make_world
 
 STANDARD = Ai2thorOptions()
 AI2THOR = (
@@ -90,6 +106,23 @@ AI2THOR = (
 )
 
 
+ARM = (
+    Parameter(
+        "arm_path",
+        SIM,
+        "World arm: sim moves an arm in physics; dry_run does so too, publishes it for RViz under "
+        "dry_run/ and treats it as a physical one; ros2_control moves a real arm.",
+        choices=PATHS,
+    ),
+    Parameter("arm_file", "", "World arm: the arm's YAML file; empty for config/arm.yaml."),
+    Parameter(
+        "arm_approval",
+        True,
+        "World arm: nothing moves on the path ros2_control before a person has approved the plan.",
+    ),
+)
+
+
 class ExecutorNode(GoodNode):
     NAME = "executor"
     PARAMETERS = (
@@ -98,11 +131,18 @@ class ExecutorNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
-        Parameter("world", "household", "World to act on.", choices=WORLDS),
+        Parameter(
+            "world",
+            "household",
+            "World to act on; module:Class for your own (docs/your_world.md).",
+            choices=WORLDS,
+            accepts=is_world,
+        ),
         Parameter(
             "scene",
             "FloorPlan1",
-            "Scene of the world, such as FloorPlan1, or a procedural house's JSON file.",
+            "Scene of the world, such as FloorPlan1, or a procedural house's JSON file; for the "
+            "grocery world store, or a .csv or .yaml file of an inventory.",
         ),
         WORLD_SEED,
         Parameter("top_k", 3, "Goals that the planner is shown, most likely first.", 1, 20),
@@ -151,28 +191,61 @@ class ExecutorNode(GoodNode):
             "What becomes of a goal of execute_plan while another plan is under way.",
             choices=(QUEUE, REFUSE),
         ),
+        Parameter(
+            "store_search",
+            AUTO,
+            "World grocery: search by the similarity of embeddings or by words; auto takes "
+            "embeddings where they are installed.",
+            choices=SEARCHES,
+        ),
+        Parameter(
+            "store_results",
+            1,
+            "World grocery: items that are looked at for each search term.",
+            1,
+            20,
+        ),
+        PERSON,
+        PEOPLE_FOLDER,
+        *SUGGESTIONS,
         *AI2THOR,
+        *ARM,
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.world = self.keep(make_world(values.world, ai2thor_options(values)))
+        self.world = self.keep(
+            make_world(
+                values.world,
+                ai2thor_options(values),
+                self.arm_options(values),
+                values.store_search,
+            )
+        )
         self.world.reset(values.scene, values.world_seed)
-        safety = Safety(load_rules(values.safety_file), values.people_near)
+        rules = load_rules(values.safety_file)
+        if (values.world, values.arm_path) == ("arm", ROS2_CONTROL) and values.arm_approval:
+            rules = approve_all(rules, MOTIONS)
+        safety = Safety(rules, values.people_near)
+        if values.world == "arm":
+            self.listen(Bool, "stop", self.on_stop, COMMAND)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         if hasattr(self.generator, "on_trouble"):
             self.generator.on_trouble = self.on_model_trouble
         self.asker = self.keep(PersonAsker(self, values.help_deadline_s))
         self.approvals: Desk[bool] = Desk()
+        self.people = People(ProfileStore(values.people_folder), values.person)
         self.actor = TurnActor(
             self.world,
-            Planner(
+            TaughtPlanner(
                 self.generator,
+                self.people,
                 task=values.task,
                 top_k=values.top_k,
                 max_steps=values.max_steps,
                 seed=values.seed,
                 deadline_s=values.deadline_s,
+                results=values.store_results,
             ),
             max_replans=values.max_replans,
             safety=safety,
@@ -191,10 +264,37 @@ class ExecutorNode(GoodNode):
         self.world_problem = ""
         self.world_lost = False
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
-        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
         self.serve(ApprovePlan, "approve_plan", self.on_approve)
         self.plans = self.keep(PlanServer(self, self, values.second_plan))
+        self.suggester = self.keep(Suggester(self, self, self.people))
+        self.actor.read_command = self.hear
+
+    def arm_options(self, values: SimpleNamespace) -> ArmOptions:
+        """The parameters of the arm world."""
+        if values.world != "arm" or values.arm_path == SIM:
+            return ArmOptions(values.arm_file)
+        try:
+            from good_ros.nodes.arm_body import DryRunBody, RosBody
+        except ImportError as error:
+            message = (
+                f"arm_path {values.arm_path} needs {error.name}, which is not installed: make arm"
+            )
+            raise WorldError(message) from error
+
+        kind = RosBody if values.arm_path == ROS2_CONTROL else DryRunBody
+        where = {"context": self.context, "namespace": self.get_namespace()}
+        return ArmOptions(values.arm_file, partial(kind, **where))
+
+    def on_stop(self, message: Bool) -> None:
+        """Halt the arm, whatever is under way, or let it move again; from the graph's thread."""
+        world: Any = self.world
+        if message.data:
+            self.get_logger().warning("the arm is halted; false on stop lets it go on")
+            world.halt()
+        else:
+            world.go_on()
 
     def facts(self) -> Mapping[str, str]:
         return {
@@ -221,9 +321,12 @@ class ExecutorNode(GoodNode):
         self.plans.abandon()
 
     def on_transcript(self, message: Transcript) -> None:
-        if self.order.hear_transcript(transcript_from_msg(message)):
+        transcript = transcript_from_msg(message)
+        if self.order.hear_transcript(transcript):
+            self.suggester.begin(transcript)
             self.set_up_world()
             return
+        self.suggester.hear(transcript)
         if self.order.is_acting and (message.ended or self.order.is_withdrawn):
             # The person said stop, or never mind, in the middle of a plan, which is undone.
             self.worker.cancel_all()
@@ -320,9 +423,36 @@ class ExecutorNode(GoodNode):
                 status = failure(ErrorCode.NO_PLAN, str(error))
             self.order.finish(status.history)
             self.publish(status)
+            self.suggester.consider()
             self.act()
 
         self.worker.submit(job, then)
+
+    # Commands in a person's own words, and suggestions.
+
+    def hear(self, transcript: Said, history: Sequence[StepResult], world: World) -> Heard | None:
+        """What the last utterance asks for in so many words; from the worker."""
+        self.people.tell(transcript, self.actor.conditions)
+        return self.suggester.command(transcript) or self.people.hear(transcript, history, world)
+
+    @property
+    def conditions(self) -> Conditions:
+        return self.actor.conditions
+
+    @property
+    def settled(self) -> tuple[Belief, Said] | None:
+        """The belief that was acted on last, with its transcript; None in between."""
+        belief, transcript = self.order.belief, self.order.transcript
+        if (
+            belief is None
+            or transcript is None
+            or transcript.ended
+            or self.order.is_acting
+            or (belief.session_id, belief.turn) != (transcript.session_id, transcript.turn)
+            or belief.turn != self.order.acted_turn
+        ):
+            return None
+        return belief, transcript
 
     # Approval and help, waited for by the worker.
 
@@ -379,6 +509,8 @@ class ExecutorNode(GoodNode):
             if self.world_problem:
                 return PlanOutcome((), ErrorCode.WORLD_LOST, self.world_problem)
             past, last_turn = self.history, self.order.last_turn
+            if self.order.transcript:
+                self.actor.hear(self.order.transcript)
             try:
                 if self.world_lost:
                     self.rebuild(past)
@@ -419,6 +551,7 @@ class ExecutorNode(GoodNode):
                 )
             )
             self.plans.end(plan, outcome)
+            self.suggester.consider()
 
         self.worker.submit(job, then)
 

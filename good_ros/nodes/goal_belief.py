@@ -17,7 +17,7 @@ from good_ros.msg import GoalBelief, GoalSet, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
 from good_ros.nodes.parameters import DEADLINE, SCORING_MODEL, SERVED_MODEL, Parameter
-from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM
 from good_ros.turns.belief import BeliefOrder
 
 RETRY_S = 5.0
@@ -117,8 +117,8 @@ class GoalBeliefNode(GoodNode):
         self.busy = False
         self.last: Belief | None = None
         self.belief = self.publisher(GoalBelief, "goal_belief", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
-        self.listen(GoalSet, "goals", self.on_goals, LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        self.listen(GoalSet, "goals", self.on_goals, LATCHED_STREAM)
 
     def start(self) -> None:
         self.busy = False

@@ -22,9 +22,20 @@ from good_ros.nodes.convert import (
     goal_set_to_msg,
     transcript_from_msg,
 )
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, Parameter
-from good_ros.nodes.qos import LATCHED, SPEECH_IN
+from good_ros.nodes.parameters import (
+    DEADLINE,
+    MODEL,
+    PEOPLE_FOLDER,
+    PERSON,
+    SEED,
+    SERVED_MODEL,
+    TASK,
+    WORLD,
+    Parameter,
+)
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
 from good_ros.srv import EditGoals
+from good_ros.teaching.profile import TAUGHT_WEIGHT, ProfileStore
 from good_ros.turns.goals import GoalOrder
 
 MERGE_BY = ("words", "scorer")
@@ -38,6 +49,7 @@ class GoalManagerNode(GoodNode):
         DEADLINE,
         SEED,
         TASK,
+        WORLD,
         Parameter("initial_goals", [""], "Goals that stand before the first turn."),
         Parameter("unspecified_prior", 1.0, "Weight of 'Unspecified' among the goals.", 1e-6, 1e6),
         Parameter(
@@ -46,6 +58,16 @@ class GoalManagerNode(GoodNode):
             "A goal that was least likely for more rounds than this is removed.",
             1,
             1000,
+        ),
+        PERSON,
+        PEOPLE_FOLDER,
+        Parameter(
+            "taught_weight",
+            TAUGHT_WEIGHT,
+            "Weight of the goal that `person` taught, where each other goal has 1: a strong prior, "
+            "not a certainty.",
+            1e-6,
+            1e6,
         ),
         Parameter("max_goals", 8, "Most goals in the set, 'Unspecified' not counted.", 1, 200),
         Parameter(
@@ -88,9 +110,9 @@ class GoalManagerNode(GoodNode):
         self.busy = False
         self.asked_to_propose = False
         self.goals = self.publisher(GoalSetMsg, "goals", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
-        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
-        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
         self.listen(Empty, "propose_goals", self.on_propose, SPEECH_IN)
         self.serve(EditGoals, "edit_goals", self.on_edit)
 
@@ -129,6 +151,7 @@ class GoalManagerNode(GoodNode):
             self.managers[speaker] = GoalManager(
                 n_least_likely=self.values.least_likely_rounds,
                 max_goals=self.values.max_goals,
+                world=self.values.world,
                 same=self.same,
                 numbers=self.numbers,
             )
@@ -150,7 +173,19 @@ class GoalManagerNode(GoodNode):
         goals += [
             Goal(goal_id, text, GoalOrigin.CONFIG) for goal_id, text in zip(ids, texts, strict=True)
         ]
+        goals += self.taught_goal()
         return GoalSet(session_id, 0, 1, tuple(goals), added=tuple(goals))
+
+    def taught_goal(self) -> list[Goal]:
+        """What ``person`` taught the robot that they want, where they did."""
+        if not self.values.person:
+            return []
+        try:
+            goal = ProfileStore(self.values.people_folder).load(self.values.person).goal
+        except InputError as error:
+            self.get_logger().error(f"the taught goal is left out: {error}")
+            return []
+        return [goal.hypothesis(self.values.taught_weight)] if goal else []
 
     def answer(self) -> None:
         if self.busy or not self.active:

@@ -221,8 +221,8 @@ class MonitorNode(GoodNode):
         """The room from above as a ``Picture``, or None; called from the server's thread."""
         from good_ros.monitor.web import Picture
 
-        drawn = self.room.svg(self.folder)
-        return None if drawn is None else Picture("image/svg+xml", drawn)
+        drawn = self.room.picture(self.folder)
+        return None if drawn is None else Picture(*drawn)
 
     # The nodes' health.
 

@@ -17,7 +17,7 @@ from good_ros.nodes.base import GoodNode
 from good_ros.nodes.parameters import Parameter
 from good_ros.nodes.qos import LATCHED, SPEECH_OUT
 from good_ros.nodes.speaker import Speaker
-from good_ros.srv import ApprovePlan, EditGoals
+from good_ros.srv import AnswerSuggestion, ApprovePlan, EditGoals, Teach
 
 if TYPE_CHECKING:
     from good_ros.monitor.web import Outcome, PageServer, Picture
@@ -86,6 +86,8 @@ class PageActions:
         self._speaker = node.keep(Speaker(node, publisher, "page"))
         self._approve = self._client(ApprovePlan, "approve_plan")
         self._edit = self._client(EditGoals, "edit_goals")
+        self._suggestion = self._client(AnswerSuggestion, "answer_suggestion")
+        self._teach = self._client(Teach, "teach")
 
     def say(self, text: str) -> Future[Outcome]:
         from good_ros.monitor.web import Outcome
@@ -109,6 +111,24 @@ class PageActions:
     def edit_goals(self, edit: Mapping[str, list[str]]) -> Future[Outcome]:
         return self._call(self._edit, EditGoals.Request(**edit), "goal_manager")
 
+    def answer_suggestion(
+        self, session_id: str, suggestion_id: int, accept: bool
+    ) -> Future[Outcome]:
+        if not 0 <= suggestion_id < 2**32:
+            return self._refused("suggestion_id must be a suggestion's number")
+        request = AnswerSuggestion.Request(
+            session_id=session_id, suggestion_id=suggestion_id, accept=accept
+        )
+        return self._call(self._suggestion, request, "executor")
+
+    def teach(self, person_id: str, text: str) -> Future[Outcome]:
+        try:
+            text = check_utterance(text)
+            person_id = check_utterance(person_id)
+        except InputError as error:
+            return self._refused(str(error))
+        return self._call(self._teach, Teach.Request(person_id=person_id, text=text), "teacher")
+
     def _refused(self, message: str) -> Future[Outcome]:
         from good_ros.monitor.web import Outcome
 
@@ -131,7 +151,8 @@ class PageActions:
                 _settle(future, Outcome(False, f"{server} did not answer: {answer.exception()}"))
                 return
             result = answer.result()
-            _settle(future, Outcome(result.success, result.message))
+            message = result.reply if isinstance(result, Teach.Response) else result.message
+            _settle(future, Outcome(result.success, message))
 
         def call() -> None:
             if not client.service_is_ready():

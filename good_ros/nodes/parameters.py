@@ -5,13 +5,16 @@ The same tables are the source of ``docs/parameters.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
+
+from good_ros import launch_arguments
+from good_ros.worlds.registry import WORLDS, is_world
 
 Value = bool | int | float | str | list[str] | list[float]
 
@@ -26,6 +29,8 @@ class Parameter:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
+    accepts: Callable[[str], bool] | None = None
+    """What is accepted beside ``choices``."""
 
     def descriptor(self) -> ParameterDescriptor:
         result = ParameterDescriptor(name=self.name, description=self.description)
@@ -94,8 +99,29 @@ WORLD_SEED = Parameter(
 )
 TASK = Parameter(
     "task",
-    "interact with the objects in the room so that it ends up as the person wants it",
+    launch_arguments.TASK,
     "What the robot is there for, as prompts say it.",
+)
+
+PERSON = Parameter(
+    "person",
+    "",
+    "Whose profile counts where the speaker has none: a name in people_folder or config/people; "
+    "empty for nobody's.",
+)
+PEOPLE_FOLDER = Parameter(
+    "people_folder",
+    "",
+    "Where people's profiles are kept; empty for good_ros/people under ROS_HOME.",
+)
+
+
+WORLD = Parameter(
+    "world",
+    "household",
+    "The executor's world, in whose words prompts are; module:Class for your own.",
+    choices=WORLDS,
+    accepts=is_world,
 )
 
 
@@ -110,7 +136,8 @@ def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
     values: dict[str, Any] = {}
     for parameter in parameters:
         value = node.get_parameter(parameter.name).value
-        if parameter.choices and value not in parameter.choices:
+        known = value in parameter.choices or (parameter.accepts and parameter.accepts(value))
+        if parameter.choices and not known:
             raise ValueError(
                 f"parameter {parameter.name} is {value!r}; it must be one of "
                 + ", ".join(parameter.choices)

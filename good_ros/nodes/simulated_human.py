@@ -19,9 +19,9 @@ from good_ros.experiments.temperament import (
     temperament_names,
 )
 from good_ros.language.backends import make_generator
-from good_ros.msg import Question, TaskStatus, Utterance
+from good_ros.msg import Question, Suggestion, TaskStatus, Utterance
 from good_ros.nodes.base import GoodNode, run
-from good_ros.nodes.convert import status_from_msg
+from good_ros.nodes.convert import status_from_msg, step_from_msg
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -31,8 +31,8 @@ from good_ros.nodes.parameters import (
     WORLD_SEED,
     Parameter,
 )
-from good_ros.nodes.qos import LATCHED, SPEECH_OUT
-from good_ros.srv import ApprovePlan
+from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
+from good_ros.srv import AnswerSuggestion, ApprovePlan
 from good_ros.turns.conversation import APPROVAL_START
 from good_ros.worlds.registry import make_world
 
@@ -72,7 +72,7 @@ class SimulatedHumanNode(GoodNode):
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.profile = load_profile(values.profile)
-        room = make_world("household")
+        room = make_world(self.profile.world)
         room.reset(self.profile.scene, values.world_seed)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.human = SimulatedHuman(
@@ -92,9 +92,12 @@ class SimulatedHumanNode(GoodNode):
         self.judged: Status | None = None
         self.approve = self.create_client(ApprovePlan, "approve_plan")
         self.at_cleanup(lambda: self.destroy_client(self.approve))
+        self.answer = self.create_client(AnswerSuggestion, "answer_suggestion")
+        self.at_cleanup(lambda: self.destroy_client(self.answer))
+        self.listen(Suggestion, "suggestion", self.on_suggestion, LATCHED_STREAM)
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
-        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
-        self.listen(Question, "question", self.on_question, LATCHED)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
+        self.listen(Question, "question", self.on_question, LATCHED_STREAM)
 
     def facts(self) -> Mapping[str, str]:
         return {"model": self.generator.model_name}
@@ -119,6 +122,26 @@ class SimulatedHumanNode(GoodNode):
             self.approve.call_async(
                 ApprovePlan.Request(
                     session_id=status.session_id, turn=status.turn, approve=bool(approved)
+                )
+            )
+
+        self.worker.submit(job, then)
+
+    def on_suggestion(self, message: Suggestion) -> None:
+        """Say yes or no to what is offered, as to a plan that waits for approval."""
+        if not self.active or message.state != Suggestion.OFFERED:
+            return
+        steps, history = [step_from_msg(step) for step in message.steps], self.history
+
+        def job(cancel: threading.Event) -> bool:
+            return self.human.would_approve(steps, history)
+
+        def then(approved: bool | None, error: BaseException | None) -> None:
+            self.answer.call_async(
+                AnswerSuggestion.Request(
+                    session_id=message.session_id,
+                    suggestion_id=message.suggestion_id,
+                    accept=bool(approved),
                 )
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript
+from good_ros.msg import GoalBelief, GoalSet, Question, Suggestion, TaskStatus, Transcript
 
 STREAM_TOPICS: Mapping[str, tuple[str, Any]] = {
     "transcript": ("transcript", Transcript),
@@ -13,5 +13,6 @@ STREAM_TOPICS: Mapping[str, tuple[str, Any]] = {
     "goals": ("goals", GoalSet),
     "beliefs": ("goal_belief", GoalBelief),
     "status": ("task_status", TaskStatus),
+    "suggestions": ("suggestion", Suggestion),
 }
 """Kind (``good_ros.recording``) to topic and type."""

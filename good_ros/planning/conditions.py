@@ -18,7 +18,9 @@ from good_ros.language import prompts
 from good_ros.language.generator import Generator, Sampling
 from good_ros.language.json_reply import parse
 from good_ros.planning.relevance import named_objects
+from good_ros.planning.shopping import named_kinds
 from good_ros.worlds.base import ObjectView
+from good_ros.worlds.grocery.state import CART
 from good_ros.worlds.predicates import Predicate, explain, holds
 
 ASKED_FROM = 0.6
@@ -40,12 +42,12 @@ _UNCERTAIN = re.compile(
 """Words with which a goal says something else than where things go."""
 _MANY = re.compile(r"\b(all|both|every|each)\b")
 ABLE = {
-    "in": "pickupable",
-    "open": "openable",
-    "closed": "openable",
-    "toggled": "toggleable",
+    "in": frozenset({"pickupable", "purchasable"}),
+    "open": frozenset({"openable"}),
+    "closed": frozenset({"openable"}),
+    "toggled": frozenset({"toggleable"}),
 }
-"""By kind of predicate, what a thing must allow to be brought there."""
+"""By kind of predicate, of what a thing must allow one to be brought there."""
 _STATES: dict[str, tuple[str, Any]] = {
     "on": ("toggled", True),
     "off": ("toggled", False),
@@ -63,6 +65,11 @@ class Conditions:
 
     def of(self, goal: Goal) -> tuple[Predicate, ...]:
         return self._known.get(goal.text, ())
+
+    def tell(self, goal: Goal, conditions: Sequence[Predicate]) -> None:
+        """State when a goal is fulfilled, as the person said it; () leaves it to be learnt."""
+        if conditions:
+            self._known[goal.text] = tuple(conditions)
 
     def learn(
         self,
@@ -109,7 +116,7 @@ def read(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | No
     text = " ".join(re.findall(r"[\w,;]+", text.replace(",", " , ").replace(";", " ; ")))
     verbs = list(_VERB.finditer(text.lower()))
     if not verbs:
-        return None
+        return _shopping_list(text, objects)
     found: list[Predicate] = []
     things = text[: verbs[0].start()]
     for number, verb in enumerate(verbs):
@@ -130,11 +137,20 @@ def read(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | No
     return tuple(found)
 
 
+def _shopping_list(text: str, objects: Sequence[ObjectView]) -> tuple[Predicate, ...] | None:
+    """A goal of a store that only names products wants them in the cart."""
+    carts = [o.name for o in objects if o.id == CART]
+    named = [named_kinds(phrase, objects) for phrase in _AND.split(text) if phrase.strip()]
+    if not carts or not named or not all(named):
+        return None
+    return tuple({"in": [kind, carts[0]]} for kinds in named for kind in kinds)
+
+
 def _clause(
     things: str, verb: re.Match[str], place: str, objects: Sequence[ObjectView]
 ) -> list[Predicate] | None:
     kind, value = _STATES[verb["state"].split()[-1]] if verb["state"] else ("in", None)
-    able = [o for o in objects if ABLE[kind] in o.affordances]
+    able = [o for o in objects if ABLE[kind] & o.affordances]
     subjects = [_subject(phrase, able) for phrase in _AND.split(things) if phrase.strip()]
     if not subjects or not all(subjects):
         return None
@@ -157,6 +173,9 @@ def _clause(
 def _subject(phrase: str, objects: Sequence[ObjectView]) -> list[str]:
     """What one noun phrase names: the one object of a short name, else the types; with 'each'
     where it is said of all of them."""
+    if kinds := named_kinds(phrase, objects):
+        return kinds
+    objects = [o for o in objects if "purchasable" not in o.affordances]
     named = named_objects([phrase], objects)
     words = phrase.lower().split()
     if exact := [o.name for o in named if o.name.lower() in words and o.name != o.type]:
@@ -180,6 +199,9 @@ def propose(
 
     Raises MalformedReply where it gives something else, ModelError where it fails.
     """
+    if any("purchasable" in o.affordances for o in objects):
+        # What a wish takes is for the search to say, not for a list of the store's hundreds.
+        return ()
     named = named_objects([text], objects) or [o for o in objects if _can_be_changed(o)]
     things = list(dict.fromkeys(o.type for o in named))[:MAX_THINGS]
     places = list(dict.fromkeys(o.type for o in objects if "receptacle" in o.affordances))
@@ -234,4 +256,4 @@ def _fits(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
         holds(predicate, objects)
     except InputError:
         return False
-    return any(o.type == thing and ABLE[kind] in o.affordances for o in objects)
+    return any(o.type == thing and ABLE[kind] & o.affordances for o in objects)

@@ -78,8 +78,11 @@ def replay(world: World, history: Sequence[StepResult]) -> None:
     """Do again what a session's history says was done, from the world's present state.
 
     It is how a session's state is rebuilt where there is no snapshot of it (the paper's undo,
-    IV-B3). Raises WorldError where a step that worked does not any more.
+    IV-B3). A physical world is as it is: nothing is done again in it. Raises WorldError where a
+    step that worked does not any more.
     """
+    if getattr(world, "is_physical", False):
+        return
     for number, past in enumerate((r for r in history if r.success), start=1):
         result = _do(world, past.step, past.turn)
         if not result.success:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from good_ros.core.plan import Step
+from good_ros.planning.shopping import says_number
 from good_ros.worlds.base import ObjectView
 
 MAX_OBJECTS = 14
@@ -37,6 +38,15 @@ ALIASES = {
     "burner": "StoveBurner",
     "soap": "SoapBottle",
     "tub": "BathtubBasin",
+    "bag": "LunchBag",
+    "lunchbox": "LunchBag",
+    "lunch box": "LunchBag",
+    "apples": "AppleSlices",
+    "apple": "AppleSlices",
+    "gummy": "GummyCandy",
+    "gummies": "GummyCandy",
+    "sanitizer": "HandSanitizer",
+    "cereal": "Cheerios",
 }
 """What people call things, where it is not the type's own words."""
 
@@ -67,6 +77,16 @@ ONLY_WHERE_SAID = {
     "EmptyLiquidFromObject": r"\b(empty|pour|drain)",
     "PushObject": r"\b(push|shov)",
     "PullObject": r"\b(pull|drag)",
+    "SearchInventory": r"\b(search|look for|find|do you have|(is|are) there|how much|price|cost)",
+    "RemoveFromCart": r"\b(remov\w*|delet\w*|tak\w+|leav\w+|put back|return|swap|replac\w*|instead"
+    r"|not?|\w*n['’]?t|without|only|wrong|too)\b",
+    "BuyBasket": r"\b(buy|purchase|order|pay for) (it|them|all|everything|that|this|these|now"
+    r"|the (basket|cart|lot|items))\b|\bcheck ?out\b|\bpay\b"
+    r"|\bthat(['’]s| is) (all|everything|it)\b|\bnothing (else|more)\b",
+    "GoTo": r"\b(go to|go over|reach|hover|above|over to)\b",
+    "Grasp": r"\b(grasp|grip)\b",
+    "Release": r"\b(release|let (it |them )?go|drop)\b",
+    "GoHome": r"\b(home|go away)\b",
 }
 """Actions that change or spoil a thing are offered only where it was said in these words: most
 cannot be undone, and every needless choice makes a plan worse."""
@@ -74,6 +94,9 @@ cannot be undone, and every needless choice makes a plan worse."""
 
 def is_called_for(step: Step, texts: Iterable[str]) -> bool:
     """Whether a step may be offered for goals and utterances in these words."""
+    texts = list(texts)
+    if step.action == "AddToCart":
+        return says_number(step, texts)
     pattern = ONLY_WHERE_SAID.get(step.action)
     return pattern is None or re.search(pattern, " ".join(texts).lower()) is not None
 

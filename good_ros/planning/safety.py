@@ -7,7 +7,7 @@ what a thing is called: text is data and cannot widen what is allowed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from good_ros.core.errors import InputError
 from good_ros.core.plan import Step
 from good_ros.core.resources import config_folder
 from good_ros.planning.conditions import Conditions
+from good_ros.planning.needs import Needs
+from good_ros.planning.shopping import refusals
 from good_ros.planning.trial import Trial, Trials
 from good_ros.planning.usefulness import is_true
 from good_ros.worlds.base import ObjectView
@@ -90,13 +92,19 @@ class Safety:
         return Judgement(tuple(refused), tuple(approval))
 
     def judge(
-        self, trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
+        self,
+        trials: Trials,
+        steps: Sequence[Step],
+        belief: Belief,
+        conditions: Conditions,
+        needs: Needs | None = None,
     ) -> Judgement:
-        """By the lists, and by how sure the belief is that the plan is wanted."""
+        """By the lists, by what the person must not get, and by how sure the belief is that the
+        plan is wanted."""
         by_lists = self.judge_steps(steps, trials.of(()).before)
-        return Judgement(
-            by_lists.refused, by_lists.approval + self._doubts(trials, steps, belief, conditions)
-        )
+        unfit = refusals(trials.of(steps), needs) if needs else ()
+        doubts = self._doubts(trials, steps, belief, conditions)
+        return Judgement(by_lists.refused + unfit, by_lists.approval + doubts)
 
     def _doubts(
         self, trials: Trials, steps: Sequence[Step], belief: Belief, conditions: Conditions
@@ -160,7 +168,15 @@ def _subjects(predicate: Predicate) -> list[tuple[str, str]]:
         return [("place", value)]
     if kind == "not":
         return _subjects(value)
+    if kind == "basket":
+        return []
     return [subject for part in value for subject in _subjects(part)]
+
+
+def approve_all(rules: SafetyRules, actions: Iterable[str]) -> SafetyRules:
+    """The rules with approval needed for every one of these actions; what is refused stays so."""
+    more = tuple(SafetyRule(action) for action in actions)
+    return replace(rules, needs_approval=(*rules.needs_approval, *more))
 
 
 def load_rules(path: str = "") -> SafetyRules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from good_ros.core.plan import Step
@@ -39,12 +39,19 @@ def _place(item: ObjectView) -> tuple[object, ...]:
     return (item.inside[:1], bool(item.state.get("held")))
 
 
+def rehearsal_of(world: World) -> World:
+    """Where plans for a world are tried: the world itself, or, where it is a physical one, what
+    it gives in its place (``rehearsal``), so that nothing moves."""
+    make: Callable[[], World] | None = getattr(world, "rehearsal", None)
+    return make() if make else world
+
+
 class Trials:
     """Trials from the world's present state, each plan tried once: in a world that cannot go
     back at once, such as a game engine, a trial takes seconds."""
 
     def __init__(self, world: World) -> None:
-        self.world = world
+        self.world = rehearsal_of(world)
         self._known: dict[tuple[Step, ...], Trial] = {}
 
     def of(self, steps: Sequence[Step]) -> Trial:

@@ -18,13 +18,23 @@ from good_ros.core.errors import (
 from good_ros.core.plan import ErrorCode, Step, StepResult, TaskState, TaskStatus
 from good_ros.planning import choice
 from good_ros.planning.check import CheckedPlan
+from good_ros.planning.commands import Command, Heard, Unclear, Unknown
+from good_ros.planning.commands import choose as choose_command
 from good_ros.planning.completion import holds_back, is_completed, is_satisfied
 from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import Stop
 from good_ros.planning.execution import PlanOutcome, run
+from good_ros.planning.needs import Needs, needs_of
 from good_ros.planning.planner import FailedPlan, Planner
 from good_ros.planning.safety import Safety, load_rules
-from good_ros.planning.trial import Trials
+from good_ros.planning.shopping import (
+    closes,
+    closing_step,
+    refusals,
+    removals,
+    without_closing,
+)
+from good_ros.planning.trial import Trials, rehearsal_of
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
 
@@ -36,6 +46,8 @@ Approve = Callable[[TaskStatus, Stop | None], bool | None]
 """(the status of the waiting plan, cancel) to the person's yes or no; None where none came."""
 AskPerson = Callable[[str, Stop | None], str | None]
 """(question, cancel) to the person's answer; None where none came in time."""
+Hear = Callable[[Transcript, Sequence[StepResult], World], Heard | None]
+"""(transcript, history, world) to the command in the last utterance; None where it is none."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +107,20 @@ class TurnActor:
         self.ask_conditions = ask_conditions
         self.patience = patience or Patience()
         self.conditions = Conditions()
+        self.needs = Needs()
+        self.read_command: Hear = lambda transcript, history, world: None
+        """Reads commands in a person's own words (``good_ros.teaching``); by default there are
+        none."""
         self.on_plan: Callable[[PlanRecord], None] = lambda record: None
 
     def reset(self) -> None:
         """A new session begins: what goals mean is learnt anew."""
         self.conditions = Conditions()
+        self.needs = Needs()
+
+    def hear(self, transcript: Transcript) -> None:
+        """Take what the person has said that they must not get, for plans that are given."""
+        self.needs |= needs_of(transcript)
 
     def act(
         self,
@@ -112,10 +133,21 @@ class TurnActor:
     ) -> TaskStatus:
         """The status at the turn's end; ``on_status`` gets those on the way.
 
-        Where 'Unspecified' is the most likely there is no action (III-E1). A failure of the
-        model or the world is a FAILED status with its code; only ModelCancelled is raised.
+        Where 'Unspecified' is the most likely there is no action (III-E1), unless the person
+        gave a command: that is an instruction, whatever it is for. A failure of the model or the
+        world is a FAILED status with its code; only ModelCancelled is raised.
         """
         log = _TurnLog(belief, history, on_status)
+        self.needs = needs_of(transcript, belief)
+        try:
+            heard = self.read_command(transcript, history, self.world)
+            if heard is not None:
+                # As far as they can be read: a command needs no model.
+                self.conditions.learn(belief, self.world.observe())
+                status = self._obey(heard, _Turn(belief, transcript, log, cancel))
+                return self.with_conditions(status, belief)
+        except WorldError as error:
+            return log.status(TaskState.FAILED, (), ErrorCode.WORLD_LOST, str(error))
         if belief.top.goal.is_unspecified:
             return log.status(TaskState.NO_ACTION)
         try:
@@ -124,6 +156,57 @@ class TurnActor:
         except WorldError as error:
             return log.status(TaskState.FAILED, (), ErrorCode.WORLD_LOST, str(error))
         return self.with_conditions(status, belief)
+
+    def _obey(self, heard: Heard, turn: _Turn) -> TaskStatus:
+        """Do what was commanded, as it was; ask where it is not clear, and then do it or
+        nothing."""
+        log = turn.log
+        if isinstance(heard, Unclear | Unknown):
+            text = heard.question if isinstance(heard, Unclear) else heard.message
+            answer = self.ask_person(text, turn.cancel) if self.ask_person else None
+            if turn.cancel is not None and turn.cancel.is_set():
+                raise ModelCancelled("the turn was cancelled")
+            meant = self._meant(heard, answer or "", turn)
+            if meant is None:
+                new = isinstance(heard, Unknown)
+                code = ErrorCode.NOT_FOUND if new else ErrorCode.NONE
+                said = f"'{heard.new}' is new to me" if isinstance(heard, Unknown) else text
+                return log.status(TaskState.NO_ACTION, (), code, said)
+            heard = meant
+        if not heard.steps:
+            return log.status(TaskState.NO_ACTION)
+        log.begin(heard.steps)
+        outcome = self.carry_out(
+            heard.steps,
+            log.status(TaskState.EXECUTING, heard.steps),
+            log.turn,
+            stop=turn.cancel,
+            on_step=log.step,
+            on_status=log.show,
+        )
+        log.end(outcome.results)
+        if outcome.error_code is ErrorCode.NONE:
+            return log.status(TaskState.SUCCEEDED, heard.steps)
+        return log.status(TaskState.FAILED, heard.steps, outcome.error_code, outcome.error_msg)
+
+    def _meant(self, heard: Unclear | Unknown, answer: str, turn: _Turn) -> Command | None:
+        """The command that an answer settles on; None for none."""
+        if not answer:
+            return None
+        if isinstance(heard, Unclear) and (meant := choose_command(heard, answer)):
+            return meant
+        # The answer may say the whole of it, or the name of the thing that was meant.
+        words = turn.utterance
+        again = (
+            [answer, words.replace(heard.new, answer)] if isinstance(heard, Unknown) else [answer]
+        )
+        for said in again:
+            last = replace(turn.transcript.turns[-1], utterance=said)
+            transcript = replace(turn.transcript, turns=(*turn.transcript.turns[:-1], last))
+            command = self.read_command(transcript, turn.log.past, self.world)
+            if isinstance(command, Command):
+                return command
+        return None
 
     def carry_out(
         self,
@@ -145,8 +228,11 @@ class TurnActor:
         if problem is not None:
             return problem
         judgement = self.safety.judge_steps(steps, self.world.observe())
-        if judgement.refused:
-            return PlanOutcome((), ErrorCode.PLAN_REFUSED, "; ".join(judgement.refused))
+        refused = judgement.refused
+        if self.needs:
+            refused += refusals(Trials(self.world).of(steps), self.needs)
+        if refused:
+            return PlanOutcome((), ErrorCode.PLAN_REFUSED, "; ".join(refused))
         if judgement.approval:
             waiting = replace(
                 status,
@@ -164,15 +250,16 @@ class TurnActor:
 
     def _impossible(self, steps: Sequence[Step]) -> PlanOutcome | None:
         """The first step that cannot be done, with the world's reason; None where all can."""
-        before = self.world.snapshot()
+        world = rehearsal_of(self.world)
+        before = world.snapshot()
         try:
             for step in steps:
-                outcome = self.world.act(step)
+                outcome = world.act(step)
                 if not outcome.success:
                     message = f"'{step.label or step.action}': {outcome.error_msg}"
                     return PlanOutcome((), outcome.error_code, message)
         finally:
-            self.world.restore(before)
+            world.restore(before)
         return None
 
     def with_conditions(self, status: TaskStatus, belief: Belief) -> TaskStatus:
@@ -195,6 +282,9 @@ class TurnActor:
     def _act(self, turn: _Turn) -> TaskStatus:
         log, goal = turn.log, turn.belief.top.goal
         conditions = self.conditions.now(goal, self.world.observe())
+        closing = closing_step(self.world) if turn.satisfied else None
+        if closing and all(true for _, true in conditions):
+            return self._try((*removals(self.world, self.needs), closing), turn)
         if conditions and is_completed(turn.satisfied, False, conditions):
             return log.status(TaskState.DONE)
         last = log.status(TaskState.FAILED, (), ErrorCode.NO_PLAN, "no plan was made")
@@ -208,6 +298,8 @@ class TurnActor:
             except ModelError as error:
                 return log.status(TaskState.FAILED, (), _model_code(error), str(error))
             steps = tuple(s for s in proposed if s.action != END_ACTION)
+            steps += (closing,) if closing and not steps else ()
+            steps = (*removals(self.world, self.needs), *steps)
             if not steps and is_completed(turn.satisfied, bool(proposed), conditions):
                 return log.status(TaskState.DONE)
             if any(plan.steps == steps for plan in turn.failed):
@@ -215,6 +307,10 @@ class TurnActor:
             turn.again = bool(turn.failed) or self.planner.repair_turns > repair_turns
             steps = self._ask_which(steps, turn)
             last = self._try(steps, turn)
+            rest = without_closing(self.world, steps)
+            if last.error_code is ErrorCode.NOT_APPROVED and rest and rest != steps:
+                # A no to buying now is no reason not to fill the cart.
+                last = self._try(rest, turn)
             if last.state is not TaskState.FAILED or last.error_code in FINAL:
                 return last
             turn.failed.append(FailedPlan(steps, last.error_msg))
@@ -278,7 +374,7 @@ class TurnActor:
         if checked.steps in turn.tried:
             return self._repeated(checked.steps, turn)
         turn.tried.append(checked.steps)
-        judgement = self.safety.judge(trials, checked.steps, belief, self.conditions)
+        judgement = self.safety.judge(trials, checked.steps, belief, self.conditions, self.needs)
         record = PlanRecord(
             log.turn,
             checked.steps,
@@ -299,7 +395,9 @@ class TurnActor:
         outcome = run(self.world, checked.steps, log.turn, log.step, turn.cancel)
         log.end(outcome.results)
         if outcome.error_code is ErrorCode.NONE:
-            return log.status(TaskState.SUCCEEDED, checked.steps)
+            ended = closes(self.world, checked.steps)
+            state = TaskState.DONE if ended else TaskState.SUCCEEDED
+            return log.status(state, checked.steps)
         return log.status(TaskState.FAILED, checked.steps, outcome.error_code, outcome.error_msg)
 
     def _better(self, checked: CheckedPlan, trials: Trials, turn: _Turn) -> CheckedPlan:
@@ -342,6 +440,7 @@ class TurnActor:
 FINAL = frozenset(
     {
         ErrorCode.CANCELLED,
+        ErrorCode.HALTED,
         ErrorCode.NOT_APPROVED,
         ErrorCode.REPEATED_PLAN,
         ErrorCode.WORLD_LOST,

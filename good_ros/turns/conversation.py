@@ -253,7 +253,7 @@ class Conversation:
         yield from self.go_on(now)
 
     def _stops(self, text: str) -> bool:
-        return act_of(text) is Act.STOP or conversation.stops(text)
+        return act_of(text) is Act.STOP or conversation.stops(text, self.stop_words_of)
 
     # The executor's side.
 

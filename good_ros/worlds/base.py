@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from good_ros.core.plan import ErrorCode, Step
 
@@ -76,3 +76,21 @@ class World(Protocol):
 
     def close(self) -> None:
         """Let go of what the world holds outside of this process; it can be reset again."""
+
+
+@runtime_checkable
+class Searchable(Protocol):
+    """A world with too many objects to name: what matters is found by search terms (IV-B3)."""
+
+    name: str
+
+    def search(self, term: str, count: int = 1, without: Collection[str] = ()) -> list[str]:
+        """Ids of the objects that fit a term best, best first, none of ``without`` among them."""
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A world in which a task ends with an action, such as buying (III-E2)."""
+
+    def closing_step(self) -> Step:
+        """The step that ends the task."""

@@ -44,10 +44,41 @@ def check_world(name: str, options: Ai2thorOptions) -> list[Finding]:
     """What a world needs; where nothing is missing for ``ai2thor`` it is started once."""
     if name == "household":
         return [_scenes()]
+    if name == "grocery":
+        return [_store(), _search()]
+    if name == "arm":
+        return list(_arm())
     findings = list(_ai2thor(options))
     if all(finding.fine for finding in findings):
         findings.append(_start(options))
     return findings
+
+
+def _arm() -> Iterator[Finding]:
+    from good_ros.worlds.arm.picture import as_png
+    from good_ros.worlds.arm.scene import INSTALL as INSTALL_ARM
+    from good_ros.worlds.arm.scene import scene_names
+    from good_ros.worlds.arm.world import ArmWorld
+
+    world, scene = ArmWorld(), scene_names()[0]
+    try:
+        world.reset(scene)
+    except WorldError as error:
+        yield Finding("arm", False, str(error), INSTALL_ARM)
+        return
+    yield Finding("arm", True, f"scene {scene} was set, with {len(world.things)} things")
+    try:
+        as_png(world)
+        yield Finding("pictures", True, "the table can be rendered")
+    except WorldError as error:
+        # The world works without.
+        yield Finding("pictures", True, str(error))
+    for package, used in (("trajectory_msgs", "topics"), ("control_msgs", "actions")):
+        there = importlib.util.find_spec(package) is not None
+        words = f"installed; {used} of a real arm's controllers work" if there else "not installed"
+        remedy = "" if there else f"for {used} of a real arm: sudo apt-get install "
+        apt = f"ros-$ROS_DISTRO-{package.replace('_', '-')}"
+        yield Finding(package, True, words, remedy + apt if remedy else "")
 
 
 def _scenes() -> Finding:
@@ -57,6 +88,23 @@ def _scenes() -> Finding:
         return Finding("scenes", False, str(error), scenes.INSTALL)
     words = f"{len(scenes.scene_names())} scenes, {count} objects in {FIRST_SCENE}"
     return Finding("scenes", True, words)
+
+
+def _store() -> Finding:
+    from good_ros.worlds.grocery.loading import OURS, load_inventory
+
+    inventory = load_inventory(OURS)
+    words = f"{len(inventory.items)} items in {len(inventory.categories)} categories"
+    return Finding("inventory", True, words)
+
+
+def _search() -> Finding:
+    """Without embeddings the store is searched by words, which is enough."""
+    from good_ros.worlds.grocery.embedding import missing
+
+    if problem := missing():
+        return Finding("search", True, f"by words; by embeddings where wanted: {problem}")
+    return Finding("search", True, "by embeddings of all-MiniLM-L6-v2")
 
 
 def _ai2thor(options: Ai2thorOptions) -> Iterator[Finding]:

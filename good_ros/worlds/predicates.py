@@ -3,7 +3,8 @@
 A predicate is a mapping with one key: ``in: [things, receptacle]`` (``on`` is the same),
 ``open: thing``, ``closed: thing``, ``toggled: [thing, true]``, ``held: thing``, ``not:``,
 ``all:`` or ``any:`` of further predicates. A thing is a type (``Bread``: at least one of
-them), ``each Bread`` (every one), or an object's short name (``Mug_2``).
+them), ``each Bread`` (every one), or an object's short name (``Mug_2``). ``basket:`` is said of
+what is bought or to be bought (``worlds.basket``).
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 from good_ros.core.errors import InputError
 from good_ros.worlds.base import ObjectView
+from good_ros.worlds.basket import check_basket, explain_basket, holds_basket
 
 Predicate = Mapping[str, Any]
-KINDS = ("in", "on", "open", "closed", "toggled", "held", "not", "all", "any")
+KINDS = ("in", "on", "open", "closed", "toggled", "held", "basket", "not", "all", "any")
 
 
 def holds(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
@@ -37,6 +39,8 @@ def holds(predicate: Predicate, objects: Sequence[ObjectView]) -> bool:
         return _test(value, objects, lambda o: bool(o.state.get("open")) == wanted_open)
     if kind == "held":
         return _test(value, objects, lambda o: bool(o.state.get("held")))
+    if kind == "basket":
+        return holds_basket(value, objects)
     if kind == "not":
         return not holds(value, objects)
     results = [holds(part, objects) for part in value]
@@ -52,6 +56,8 @@ def explain(predicate: Predicate) -> str:
         return f"{value[0]} is {'on' if value[1] else 'off'}"
     if kind in ("open", "closed", "held"):
         return f"{value} is {kind}"
+    if kind == "basket":
+        return explain_basket(value)
     if kind == "not":
         return f"not ({explain(value)})"
     return f" {'and' if kind == 'all' else 'or'} ".join(explain(part) for part in value)
@@ -66,7 +72,9 @@ def _parts(predicate: Predicate) -> tuple[str, Any]:
     kind = "on" if kind is True else kind
     if kind not in KINDS:
         raise InputError(f"there is no predicate {kind!r}; there are {', '.join(KINDS)}")
-    if kind in ("all", "any"):
+    if kind == "basket":
+        check_basket(value)
+    elif kind in ("all", "any"):
         if not isinstance(value, list | tuple) or not value:
             raise InputError(f"{predicate!r} needs a list of predicates")
     elif kind in ("in", "on", "toggled"):

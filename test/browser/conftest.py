@@ -61,17 +61,28 @@ class Browser:
 
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
+    def press(self, selector, keys):
+        """Type ``keys`` on an element, also where the page is just drawing it anew."""
+
+        def typed():
+            self.find(selector).send_keys(keys)
+            return True
+
+        self.wait(typed, f"{selector} to stand still")
+
     def text(self, selector):
         """All text of the first match, shown or not; empty where nothing matches."""
         script = "const e = document.querySelector(arguments[0]); return e ? e.textContent : ''"
         return self.run(script, selector)
 
     def wait(self, condition, what, timeout_s=20.0):
-        from selenium.common.exceptions import TimeoutException
+        from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
         from selenium.webdriver.support.ui import WebDriverWait
 
         try:
-            return WebDriverWait(self.driver, timeout_s, 0.05).until(lambda _: condition())
+            return WebDriverWait(
+                self.driver, timeout_s, 0.05, ignored_exceptions=[StaleElementReferenceException]
+            ).until(lambda _: condition())
         except TimeoutException:
             self.picture("failure")
             pytest.fail(f"waited {timeout_s:g} s for {what}; the page is in {SCREENSHOTS}")

@@ -10,10 +10,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from good_ros.core.goals import UNSPECIFIED_TEXT
+from good_ros.language.scripted import ScriptedGenerator
 from good_ros.monitor.report import report
 from good_ros.msg import GoalBelief, Step, StepResult, TaskStatus
+from good_ros.node_names import NODES
 from good_ros.nodes.qos import LATCHED
 from good_ros.srv import ApprovePlan
+from good_ros.teaching.profile import PersonProfile, ProfileStore, TaughtGoal
 from test.nodes.harness import ScriptedStack, all_fit, bread_scores, bread_script
 
 from .conftest import PHONE
@@ -221,7 +224,7 @@ def test_goals_are_added_pinned_and_removed(browser, run):
         # What a person adds is pinned from the start.
         button = "#goals li:nth-child(2) button"
         for pinned in ("false", "true"):
-            browser.find(button).send_keys(" ")
+            browser.press(button, " ")
             browser.wait(
                 lambda p=pinned: browser.find(button).get_attribute("aria-pressed") == p,
                 f"pinned: {pinned}",
@@ -229,7 +232,7 @@ def test_goals_are_added_pinned_and_removed(browser, run):
             # The keyboard's place is kept where the list was drawn again.
             assert browser.run("return document.activeElement.dataset.key").startswith("pin ")
             assert str(running.probe.last("goals").goals[1].pinned).lower() == pinned
-        browser.find("#goals li:nth-child(2) button:last-child").send_keys("\n")
+        browser.press("#goals li:nth-child(2) button:last-child", "\n")
         browser.wait(lambda: "the window opened" not in browser.text("#goals"), "the removal")
         assert "removed by a person" in browser.text("#edits")
         assert browser.console() == []
@@ -255,6 +258,41 @@ def test_a_waiting_plan_is_approved_or_refused(browser, run, approve):
         browser.wait(lambda: not browser.find("#approval").is_displayed(), "the answer's effect")
         assert ("✓" in browser.text("#plan")) is approve
         assert browser.console() == []
+
+
+def test_a_person_teaches_and_answers_a_suggestion(browser, run, monkeypatch, tmp_path):
+    said = "stow the milk"
+    monkeypatch.setattr("good_ros.nodes.teacher.make_generator", lambda *_: ScriptedGenerator([]))
+    script = {"dialog": ["What now?", "And now?"], "goal_manager": [all_fit]}
+    taught = "the milk and the fork put in the bin"
+    scores = {(UNSPECIFIED_TEXT, said): -9.0, (taught, said): -6.0}
+    table = {"world": "table", "scene": "lunch_bag", "person": "anna", "proactive": True}
+    folder = {"people_folder": str(tmp_path / "people"), "suggestion_pause_s": 0.0}
+    store = ProfileStore(folder["people_folder"])
+    store.save(PersonProfile("anna", goal=TaughtGoal(taught)))
+    with run(script, scores, nodes=(*NODES, "teacher"), **table, **folder) as running:
+        browser.open(running.url)
+        browser.wait(lambda: running.probe.asked(1), "the question")
+        browser.find("#teach-person").send_keys("anna")
+        for text, reply in (
+            ("stow X means fly X", "I do not know how to 'fly X'"),
+            ("stow X means pick up X and put it in the bin", "in simulation, and it works"),
+        ):
+            browser.find("#teach-text").clear()
+            browser.find("#teach-text").send_keys(text + "\n")
+            browser.wait(lambda reply=reply: reply in browser.text("#lessons"), "what it says back")
+        speak(browser, said)
+        browser.wait(lambda: browser.find("#suggestion").is_displayed(), "the suggestion")
+        assert browser.text("#suggestion-text") == "Shall I stow Fork?"
+        browser.picture("8_teaching")
+        browser.find("#suggestion-yes").click()
+        browser.wait(lambda: "accepted" in browser.text("#suggestions"), "the answer's effect")
+        assert not browser.find("#suggestion").is_displayed()
+        browser.wait(
+            lambda: "in Bin: Fork, Milk" in running.probe.last("task_status").scene, "the deed"
+        )
+        # The refused lesson is a 409, which a browser notes.
+        assert all("409" in line for line in map(str, browser.console()))
 
 
 def test_what_is_said_is_shown_as_text_never_as_markup(browser, run):

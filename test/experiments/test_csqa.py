@@ -5,7 +5,16 @@ import json
 import pytest
 
 from good_ros.core.errors import InputError
-from good_ros.experiments.csqa import ChoiceQuestion, load_questions, rephrase, run
+from good_ros.experiments.csqa import (
+    ChoiceQuestion,
+    Scored,
+    fit_handicap,
+    load_questions,
+    measure,
+    measure_cross_fitted,
+    rephrase,
+    score,
+)
 from good_ros.experiments.evidence_store import JsonLinesStore
 from good_ros.language.scripted import ScriptedGenerator
 
@@ -61,10 +70,33 @@ def test_what_counts_as_right(unspecified, closet, oven, right, right_unspecifie
         asked.append(dialog)
         return [(unspecified,), (oven - 3,), (closet,), (oven,)]
 
-    result = run([QUESTION], lambda _: [["press", "wardrobe"], ["stove"]], take)
+    result = measure(score([QUESTION], lambda _: [["press", "wardrobe"], ["stove"]], take))
     assert (result.n, result.accuracy, result.accuracy_unspecified) == (
         1,
         right,
         right_unspecified,
     )
     assert asked == [[("Where are coats kept? Choices: closet; oven.", "closet")]]
+
+
+def test_unspecified_is_found_where_the_right_goals_are_left_out():
+    def take(goals, dialog):
+        return [(-2.0,), (-1.0,), (-1.5,), (-3.0,)]
+
+    (scored,) = score([QUESTION], lambda _: [["press", "wardrobe"], ["stove"]], take)
+    assert (scored.right, scored.lead, scored.lead_absent) == (True, 1.0, -1.0)
+    assert measure([scored]).unspecified_found == 1.0
+    assert measure([scored], handicap=1.5).unspecified_found == 0.0
+
+
+def test_the_handicap_of_a_half_is_fitted_on_the_other():
+    """In the even places 'Unspecified' wins by 0.5 nats, in the odd ones it never does."""
+    even, odd = Scored(True, -0.45, -2.0), Scored(True, 1.0, 0.1)
+    assert fit_handicap([even, even]) == 0.5
+    assert fit_handicap([odd, odd]) == 0.0
+    result = measure_cross_fitted([even, odd, even, odd])
+    assert result.handicaps == (0.0, 0.5)
+    assert (result.accuracy, result.accuracy_unspecified) == (1.0, 0.5)
+    assert result.unspecified_found == 0.5
+    with pytest.raises(InputError, match="two questions"):
+        measure_cross_fitted([even])

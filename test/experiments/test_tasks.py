@@ -172,3 +172,16 @@ class TestSimulatedHuman:
         assert not human.is_content(history)
         assert "could not be followed" in human.problem
         assert not human.would_approve(self.plan("pick up Bread"), history)
+
+    def test_what_is_so_already_is_seen(self):
+        """Told only the steps, the small models asked for what had been done, or took it back."""
+        both = replace(PROFILE, conditions=(*PROFILE.conditions, {"in": ["Tomato", "Fridge"]}))
+        generator = ScriptedGenerator(["Please see to the tomato too."] * 2)
+        human = SimulatedHuman(both, generator, make_world("household"))
+        human.answer("What next?", 1, ())
+        steps = self.plan("pick up Bread", "put Bread in Fridge")
+        human.answer("What next?", 2, tuple(StepResult(step, True) for step in steps))
+        before, after = (call[0].content for call in generator.calls)
+        assert "as you want it" not in before
+        assert "Already as you want it: Bread is in Fridge" in after
+        assert "Tomato is" not in after

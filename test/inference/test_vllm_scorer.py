@@ -208,6 +208,7 @@ def test_answers_that_are_not_what_was_asked(scorer, host, change, error):
         scorer.score(["ab"], "c")
 
 
+@pytest.mark.faults("llama.cpp #27174")
 def test_equal_scores_for_every_text_fail_the_self_test(scorer, host):
     """llama.cpp #27174: a server without prompt log-probabilities makes all choices equal."""
 

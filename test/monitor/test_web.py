@@ -42,6 +42,12 @@ class ScriptedActions:
     def edit_goals(self, edit):
         return self._answer("goals", dict(edit))
 
+    def answer_suggestion(self, session_id, suggestion_id, accept):
+        return self._answer("suggestion", session_id, suggestion_id, accept)
+
+    def teach(self, person_id, text):
+        return self._answer("teach", person_id, text)
+
 
 class Client:
     """One request at a time, with the headers that a browser's page of the server would send."""
@@ -128,10 +134,15 @@ def test_what_visitors_do_is_handed_on(client, actions):
     assert client.post("/api/say", {"text": "hello"}) == (200, "")
     assert client.post("/api/approve", {"session_id": "s", "turn": 2, "approve": False})[0] == 200
     assert client.post("/api/goals", {"add": ["tea made"], "pin": ["g1"]})[0] == 200
+    fields = {"session_id": "s", "suggestion_id": 1, "accept": True}
+    assert client.post("/api/suggestion", fields)[0] == 200
+    assert client.post("/api/teach", {"person_id": "anna", "text": "my goal is tea"})[0] == 200
     assert actions.done == [
         ("say", "hello"),
         ("approve", "s", 2, False),
         ("goals", {"add": ["tea made"], "pin": ["g1"]}),
+        ("suggestion", "s", 1, True),
+        ("teach", "anna", "my goal is tea"),
     ]
     actions.outcome = Outcome(False, "no plan waits")
     assert client.post("/api/approve", {"session_id": "s", "turn": 2, "approve": True}) == (
@@ -166,6 +177,9 @@ def test_a_truth_value_is_no_turn_and_a_list_holds_texts_only(client, actions):
     fields = {"session_id": "s", "turn": True, "approve": True}
     assert client.post("/api/approve", fields)[0] == 400
     assert client.post("/api/goals", {"add": [1]})[0] == 400
+    fields = {"session_id": "s", "suggestion_id": True, "accept": True}
+    assert client.post("/api/suggestion", fields)[0] == 400
+    assert client.post("/api/teach", {"person_id": "anna"})[0] == 400
     assert actions.done == []
 
 

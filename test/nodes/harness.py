@@ -13,7 +13,15 @@ from good_ros.core.goals import UNSPECIFIED_TEXT
 from good_ros.inference.scripted_scorer import ScriptedScorer
 from good_ros.language.generator import Message
 from good_ros.language.scripted import ScriptedGenerator
-from good_ros.msg import GoalBelief, GoalSet, Question, TaskStatus, Transcript, Utterance
+from good_ros.msg import (
+    GoalBelief,
+    GoalSet,
+    Question,
+    Suggestion,
+    TaskStatus,
+    Transcript,
+    Utterance,
+)
 from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.stack import Stack, StackOptions
 
@@ -29,6 +37,7 @@ class Probe(Node):
         ("goals", GoalSet),
         ("goal_belief", GoalBelief),
         ("task_status", TaskStatus),
+        ("suggestion", Suggestion),
     )
 
     def __init__(self, **node_arguments: Any) -> None:

@@ -249,6 +249,29 @@ class TestExecutePlan:
             turn = run.probe.last("transcript").turns[0]
             assert [r.step.label for r in turn.actions] == list(PLAN)
 
+    @pytest.mark.faults("ros-mcp-server #318")
+    def test_a_long_gap_in_the_feedback_changes_no_result(self, make, monkeypatch):
+        gate = Gate(monkeypatch, "put Bread in Fridge")
+        with make() as run:
+            run.wait_asked(1)
+            client = Client(run)
+            goal = client.send(*PLAN)
+            run.wait(lambda: len(client.feedback) == 1, "the first step's feedback")
+            run.wait(gate.reached.is_set, "the second step")
+            result = goal.get_result_async()
+            # Others are served meanwhile, and nothing is said of the plan before it is over.
+            for _ in range(3):
+                answer = run.probe.create_client(EditGoals, "edit_goals").call_async(
+                    EditGoals.Request()
+                )
+                run.wait(answer.done, "edit_goals in the gap")
+            assert not result.done()
+            assert goal.status == GoalStatus.STATUS_EXECUTING
+            gate.opened.set()
+            run.wait(result.done, "the result")
+            assert result.result().status == GoalStatus.STATUS_SUCCEEDED
+            assert [f.index for f in client.feedback] == [0, 1]
+
     @pytest.mark.parametrize(
         ("labels", "code"),
         [
@@ -471,6 +494,7 @@ class TestFailingServers:
         client = Client(run)
         assert client.send("pick up Bread").accepted
 
+    @pytest.mark.faults("ROS-LLM PR #48")
     def test_one_that_never_replies_holds_nobody_up(self, served):
         server, run = served("hang")
         with run:
@@ -491,6 +515,7 @@ class TestFailingServers:
             assert ErrorCode.MODEL_TIMEOUT in self.troubles(run)
 
     @pytest.mark.parametrize("fault", [429, 503, "drop"])
+    @pytest.mark.faults("ROS-LLM PR #48")
     def test_after_a_passing_fault_the_plan_proceeds(self, served, fault):
         server, run = served(fault, ANSWER)
         with run:

@@ -265,6 +265,7 @@ class TestStart:
         with pytest.raises(WorldError, match="ended"):
             world.reset("FloorPlan1")
 
+    @pytest.mark.faults("ai2thor #1080, #1273")
     def test_a_player_that_never_opens_its_pipe(self, play):
         world = play("--trouble", "mute", start_timeout_s=2.0)
         with pytest.raises(WorldError, match="did not answer within 2 s in 'start'"):

@@ -21,7 +21,8 @@ TRUE_AT_THE_START = {"breakfast_sandwich": ["Bread is on CounterTop_2"]}
 
 
 def test_the_papers_five_are_there():
-    assert set(profile_names()) == set(MOVES)
+    robot = {name for name in profile_names() if load_profile(name).domain == "robot"}
+    assert robot == set(MOVES)
 
 
 @pytest.mark.parametrize("name", MOVES)

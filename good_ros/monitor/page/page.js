@@ -182,6 +182,21 @@ function showPlan() {
   byId("approval").hidden = !status.waits;
 }
 
+// Suggestions.
+
+const SIGNS = { accepted: ["ok", "✓"], refused: ["bad", "✗"] };
+
+function showSuggestions() {
+  const all = sections.suggestions;
+  const last = all.at(-1);
+  byId("suggestion").hidden = !(last && last.waits);
+  byId("suggestion-text").textContent = last && last.waits ? last.text : "";
+  byId("offered").hidden = !all.length;
+  byId("suggestions").replaceChildren(...all.map((offer) =>
+    make("li", { class: "deed" }, mark(...(SIGNS[offer.state] || ["next", "○"])), offer.text,
+      make("span", { class: "why" }, ` – ${offer.state}, for '${offer.goal}' (${percent(offer.probability)})`))));
+}
+
 // Goals.
 
 function showGoals() {
@@ -455,6 +470,7 @@ const PARTS = [
   [showBelief, ["belief", "texts"]],
   [showTalk, ["turns", "question", "session", "status"]],
   [showPlan, ["status"]],
+  [showSuggestions, ["suggestions"]],
   [showAreas, ["history", "texts"]],
   [showGoals, ["goals", "texts"]],
   [showEdits, ["edits"]],
@@ -484,6 +500,12 @@ function toast(text) {
 }
 
 async function post(action, fields) {
+  const { ok, message } = await send(action, fields);
+  if (message) toast(message);
+  return ok;
+}
+
+async function send(action, fields) {
   try {
     const reply = await fetch(`/api/${action}`, {
       method: "POST",
@@ -491,12 +513,26 @@ async function post(action, fields) {
       body: JSON.stringify(fields),
     });
     const answer = await reply.json();
-    if (answer.message) toast(answer.message);
-    return reply.ok;
+    return { ok: reply.ok, message: answer.message };
   } catch {
-    toast("The monitor cannot be reached.");
-    return false;
+    return { ok: false, message: "The monitor cannot be reached." };
   }
+}
+
+// What is taught, with what the robot says back.
+async function teach(text) {
+  const { ok, message } = await send("teach", { person_id: byId("teach-person").value.trim(), text });
+  byId("lessons").append(make("li", { class: "deed" }, mark(ok ? "ok" : "bad", ok ? "✓" : "✗"), text,
+    make("span", { class: "why" }, ` – ${message}`)));
+  return ok;
+}
+
+async function answerSuggestion(accept) {
+  const buttons = [byId("suggestion-yes"), byId("suggestion-no")];
+  for (const button of buttons) button.disabled = true;
+  const last = sections.suggestions.at(-1);
+  await post("suggestion", { session_id: sections.session.id, suggestion_id: last.id, accept });
+  for (const button of buttons) button.disabled = false;
 }
 
 function onSubmit(form, input, action) {
@@ -519,8 +555,8 @@ function arrange() {
   const main = document.querySelector("main");
   const cards = Object.fromEntries([...main.querySelectorAll(".card")].map((card) => [card.id, card]));
   const wide = matchMedia("(min-width: 900px)");
-  const narrowOrder = ["belief", "talk", "plan", "turns", "goals", "room", "time", "nodes"];
-  const columns = [["belief", "turns", "goals", "time"], ["talk", "plan", "room", "nodes"]];
+  const narrowOrder = ["belief", "talk", "plan", "turns", "goals", "teach", "room", "time", "nodes"];
+  const columns = [["belief", "turns", "goals", "time"], ["talk", "plan", "teach", "room", "nodes"]];
   const place = () => {
     const focus = document.activeElement;
     if (wide.matches) {
@@ -566,5 +602,8 @@ if (recorded) {
   onSubmit("add-goal", "add-goal-text", (text) => post("goals", { add: [text] }));
   byId("approve").addEventListener("click", () => decide(true));
   byId("refuse").addEventListener("click", () => decide(false));
+  byId("suggestion-yes").addEventListener("click", () => answerSuggestion(true));
+  byId("suggestion-no").addEventListener("click", () => answerSuggestion(false));
+  onSubmit("teach", "teach-text", teach);
   follow();
 }

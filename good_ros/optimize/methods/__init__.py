@@ -1,0 +1,1 @@
+"""PROMST, and what it is compared with, in one harness."""

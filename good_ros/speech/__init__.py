@@ -1,0 +1,1 @@
+"""Hearing and speaking, without ROS: sound sources, voice activity, recognition, a voice."""

@@ -1,0 +1,1 @@
+"""The grocery store of GOOD's shopping experiments (IV-B)."""
