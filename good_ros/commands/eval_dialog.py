@@ -19,8 +19,10 @@ from good_ros.experiments.questions import (
     summary,
 )
 from good_ros.experiments.tasks import choose_profiles
+from good_ros.experiments.temperament import DEFAULT_TEMPERAMENT, temperament_names
 
 DEFAULT_SEEDS = 3
+BY_RULE = "rule"
 
 
 def add_to(measures: Any) -> None:
@@ -32,7 +34,17 @@ def add_to(measures: Any) -> None:
         "--profiles", nargs="+", default=["robot"], help="names of profiles, or a domain"
     )
     dialog.add_argument("--model", default="default", help="asks and scores, as of `good demo`")
-    dialog.add_argument("--human-model", default="", help="answers; --model where it is not given")
+    dialog.add_argument(
+        "--human",
+        default=BY_RULE,
+        help="who answers: 'rule', who is truthful, or a model that plays the profile",
+    )
+    dialog.add_argument(
+        "--temperament",
+        default=DEFAULT_TEMPERAMENT,
+        choices=temperament_names(),
+        help="how the person talks (config/temperaments.yaml)",
+    )
     dialog.add_argument("--seeds", type=int, default=DEFAULT_SEEDS, help="seeds a profile, from 0")
     dialog.add_argument("--goals", type=int, default=6, help="goals in the set, one of them true")
     dialog.add_argument("--turns", type=int, default=MAX_TURNS, help="turns at most a session")
@@ -67,8 +79,8 @@ def _run(options: argparse.Namespace) -> int:
     results = run_dialogs(
         choose_profiles(options.profiles),
         range(options.seeds),
-        lambda: load_models(options.model, options.human_model),
-        DialogRules(options.goals, options.turns, options.temper),
+        lambda: load_models(options.model, options.human),
+        DialogRules(options.goals, options.turns, options.temper, options.temperament),
         limit=options.limit,
         progress=path,
         on_result=tell,
@@ -82,8 +94,8 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def load_models(model: str, human_model: str = "") -> DialogModels:
-    """A generator for each side over loaded models, and a scorer that proved itself.
+def load_models(model: str, human: str = BY_RULE) -> DialogModels:
+    """A generator for each side that needs one, and a scorer that proved itself.
 
     Raises ModelError where a model is missing or fails its self-test.
     """
@@ -92,4 +104,5 @@ def load_models(model: str, human_model: str = "") -> DialogModels:
 
     scorer = make_scorer(model)
     scorer.self_test()
-    return DialogModels(make_generator(model), make_generator(human_model or model), scorer)
+    person = None if human == BY_RULE else make_generator(human)
+    return DialogModels(make_generator(model), person, scorer)

@@ -37,6 +37,8 @@ class Belief:
     seconds: float = 0.0
     tokens_scored: int = 0
     tokens_reused: int = 0
+    speaker_id: str = ""
+    """Whose goals; empty where there is one belief for all speakers."""
 
     @property
     def top(self) -> Hypothesis:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from good_ros.core.plan import StepResult
@@ -33,6 +33,10 @@ class Turn:
     answered: float = 0.0
 
 
+UNKNOWN_SPEAKER = "unknown"
+"""Whose an utterance is that names no speaker, where speakers are kept apart."""
+
+
 @dataclass(frozen=True)
 class Transcript:
     session_id: str = ""
@@ -44,6 +48,18 @@ class Transcript:
     def turn(self) -> int:
         """The number of the last turn, 0 before the first."""
         return self.turns[-1].turn if self.turns else 0
+
+    @property
+    def speaker(self) -> str:
+        """Who spoke last, in the words that goals and beliefs are kept apart by."""
+        return (self.turns[-1].speaker_id if self.turns else "") or UNKNOWN_SPEAKER
+
+    def of_speaker(self, speaker_id: str) -> Transcript:
+        """The turns of one speaker with their own numbers; all of them for an empty id."""
+        if not speaker_id:
+            return self
+        own = (t for t in self.turns if (t.speaker_id or UNKNOWN_SPEAKER) == speaker_id)
+        return replace(self, turns=tuple(own))
 
     def as_text(self) -> str:
         """The dialog in the words that prompts use; one line a speaker."""

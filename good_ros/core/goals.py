@@ -74,3 +74,10 @@ class GoalSet:
     goals: tuple[Goal, ...]
     added: tuple[Goal, ...] = ()
     removed: tuple[GoalRemoval, ...] = field(default=())
+    speaker_id: str = ""
+    """Whose goals; empty where there is one belief for all speakers."""
+
+    @property
+    def in_words(self) -> tuple[Goal, ...]:
+        """The goals but for 'Unspecified'; these count against a cap."""
+        return tuple(goal for goal in self.goals if not goal.is_unspecified)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import Step, StepResult
 from good_ros.experiments.profiles import Profile
+from good_ros.experiments.temperament import CHANGED, Temperament
 from good_ros.language import conversation
 from good_ros.language.generator import Generator
 from good_ros.planning.execution import replay
@@ -15,6 +16,7 @@ from good_ros.planning.shopping import closes, closing_step
 from good_ros.worlds import predicates
 from good_ros.worlds.base import World
 
+OTHER_WISH = " You first ask for one thing that is not among what you want."
 POLICIES = ("what_helps", "everything", "nothing")
 """What a simulated human approves: plans after which more of the profile's conditions are true,
 every plan, or none."""
@@ -35,6 +37,7 @@ class SimulatedHuman:
         temperature: float = 0.7,
         seed: int = 0,
         approves: str = "what_helps",
+        temperament: Temperament | None = None,
         deadline_s: float | None = None,
     ) -> None:
         self.profile = profile
@@ -45,6 +48,7 @@ class SimulatedHuman:
         self.temperature = temperature
         self.seed = seed
         self.approves = approves
+        self.temperament = temperament or Temperament()
         self.deadline_s = deadline_s
         self.problem = ""
         """Why the room could not be followed, empty where it could."""
@@ -65,7 +69,13 @@ class SimulatedHuman:
             return self.profile.completion_phrase
         if history and (last := self._last_step(history)):
             return f"That is everything. Please {last.label}."
-        return conversation.answer(
+        temperament = self.temperament
+        if distracted := temperament.distracted_answer(self.seed, turn):
+            return distracted
+        manner = temperament.manner
+        if temperament.changes_mind and turn == 1:
+            manner += OTHER_WISH
+        said = conversation.answer(
             self.generator,
             self.profile.profile,
             self.task,
@@ -74,9 +84,11 @@ class SimulatedHuman:
             world=self.room.name,
             temperature=self.temperature,
             seed=self.seed + turn,
+            manner=manner,
             deadline_s=self.deadline_s,
             cancel=cancel,
         )
+        return f"{CHANGED} {said}" if temperament.changes_mind and turn == 2 else said
 
     def _seen(self, history: Sequence[StepResult]) -> str:
         """What was done, and what of the profile is so already, as the person sees it.

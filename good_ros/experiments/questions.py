@@ -19,8 +19,10 @@ from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.errors import InputError
 from good_ros.core.goals import GoalSet, unspecified_goal
 from good_ros.experiments.human import SimulatedHuman
+from good_ros.experiments.person import TruthfulPerson
 from good_ros.experiments.profiles import Profile
-from good_ros.experiments.wishes import candidate_goals
+from good_ros.experiments.temperament import DEFAULT_TEMPERAMENT, load_temperament
+from good_ros.experiments.wishes import candidate_goals, wish_of
 from good_ros.inference.posterior import make_belief
 from good_ros.inference.question_choice import (
     CHOSEN,
@@ -34,6 +36,7 @@ from good_ros.inference.scorer import Scorer
 from good_ros.inference.tracker import BeliefTracker
 from good_ros.language import conversation
 from good_ros.language.generator import Generator
+from good_ros.worlds.base import World
 from good_ros.worlds.registry import make_world
 
 SURE = 0.8
@@ -61,10 +64,11 @@ class DialogResult:
 
 @dataclass
 class DialogModels:
-    """What asks, what answers, and what scores."""
+    """What asks, what answers and what scores; without ``human`` the person is the rule-based
+    one, who answers truthfully."""
 
     dialog: Generator
-    human: Generator
+    human: Generator | None
     scorer: Scorer
 
 
@@ -75,7 +79,7 @@ class DialogRules:
     goals: int = 6
     max_turns: int = MAX_TURNS
     temper: float = 1.0
-    temperament: str = ""
+    temperament: str = DEFAULT_TEMPERAMENT
     choice: ChoiceRules = field(default_factory=lambda: ChoiceRules(budget_s=600.0))
     """The time for a question is no part of the comparison, so it is not made short here."""
 
@@ -87,7 +91,7 @@ def run_dialog(
     room = make_world("household")
     room.reset(profile.scene)
     goals, true_id = candidate_goals(profile, room.observe(), seed, rules.goals)
-    human = SimulatedHuman(profile, models.human, room, seed=1000 * seed)
+    say = _person(profile, seed, models, rules, room)
     asker = _Asker(profile, arm, models, rules, seed)
     tracker = BeliefTracker(models.scorer, temper=rules.temper)
     goal_set = GoalSet("eval", 0, 1, (unspecified_goal(), *goals))
@@ -98,7 +102,7 @@ def run_dialog(
         while transcript.turn < rules.max_turns:
             question = asker.ask(belief, transcript)
             turn = transcript.turn + 1
-            answer = human.answer(question.text, turn, ())
+            answer = say(question.text, turn)
             transcript = Transcript(
                 "eval", (*transcript.turns, Turn(turn, question.text, answer, profile.name))
             )
@@ -120,6 +124,17 @@ def run_dialog(
         asker.tokens_written,
         tuple(said),
     )
+
+
+def _person(
+    profile: Profile, seed: int, models: DialogModels, rules: DialogRules, room: World
+) -> Callable[[str, int], str]:
+    """What the person says to a question in a turn."""
+    temperament = load_temperament(rules.temperament)
+    if models.human is None:
+        return TruthfulPerson(wish_of(profile), room.observe(), temperament, seed).answer
+    human = SimulatedHuman(profile, models.human, room, seed=1000 * seed, temperament=temperament)
+    return lambda question, turn: human.answer(question, turn, ())
 
 
 def first_belief(goals: GoalSet) -> Belief:

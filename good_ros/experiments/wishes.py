@@ -37,7 +37,7 @@ def candidate_goals(
     Raises InputError where the profile wants something else than things in places, or where the
     room has not enough to draw from.
     """
-    true = _wish(profile)
+    true = wish_of(profile)
     draw = random.Random(f"{profile.name} {seed}")
     things = sorted({o.type for o in objects if "pickupable" in o.affordances})
     places = sorted({o.type for o in objects if o.type in PLACES})
@@ -50,21 +50,25 @@ def candidate_goals(
         other = _vary(true, kind, things, places, draw)
         if other and all(set(other) != set(wish) for wish in wishes):
             wishes.append(other)
-    texts = [in_words(wish) for wish in wishes]
+    texts = [inwords_of(wish) for wish in wishes]
     order = draw.sample(range(count), count)
     goals = [Goal(f"g{i}", texts[index], GoalOrigin.CONFIG) for i, index in enumerate(order, 1)]
     return goals, f"g{order.index(0) + 1}"
 
 
-def in_words(wish: Wish) -> str:
+def inwords_of(wish: Wish) -> str:
     """The wish as goals are worded: 'the bread put in the fridge, and the egg put on the …'."""
-    return ", and ".join(
-        f"the {_words(thing)} put {'in' if _type(place) in INSIDE else 'on'} the {_words(place)}"
-        for thing, place in wish
-    )
+    return ", and ".join(f"the {words_of(thing)} put {written(place)}" for thing, place in wish)
 
 
-def _wish(profile: Profile) -> Wish:
+def written(place: str) -> str:
+    """'in the fridge', 'on the counter top 2'."""
+    return f"{'in' if _type(place) in INSIDE else 'on'} the {words_of(place)}"
+
+
+def wish_of(profile: Profile) -> Wish:
+    """What a profile's conditions say of things in places. Raises InputError where they say
+    anything else."""
     pairs = []
     for condition in profile.conditions:
         kind, value = next(iter(condition.items()))
@@ -102,7 +106,7 @@ def _type(name: str) -> str:
     return re.sub(r"_\d+$", "", name)
 
 
-def _words(name: str) -> str:
+def words_of(name: str) -> str:
     """'CounterTop_2' as 'counter top 2'."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("_", " "))
     return spaced.lower()

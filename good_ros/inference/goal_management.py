@@ -20,7 +20,9 @@ from good_ros.core.goals import (
     GoalSet,
     RemovalReason,
 )
+from good_ros.inference.sameness import Same, same_words
 from good_ros.language import prompts
+from good_ros.language.acts import changes_mind
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
 from good_ros.language.wording import control_character, plain
@@ -41,18 +43,44 @@ _PREFIX = re.compile(r"^(the|a)?\s*(person|human|user) wants\s+", re.IGNORECASE)
 """A goal is what is wanted; that it is wanted, the reading of it says already."""
 
 
+class GoalNumbers:
+    """The numbers of goals' ids, none used twice in a session, whoever gives them out."""
+
+    def __init__(self) -> None:
+        self.last = 0
+
+    def new_ids(self, goals: Sequence[Goal], count: int) -> list[str]:
+        """Ids that were not used in this session, as far as this counter has seen it."""
+        numbers = [int(g.id[1:]) for g in goals if re.fullmatch(r"g\d+", g.id)]
+        first = max([self.last, *numbers]) + 1
+        self.last = first + count - 1
+        return [f"g{number}" for number in range(first, first + count)]
+
+
 class GoalManager:
     """Edits the goal set once a turn, from the belief of pass 1.
 
-    A goal that was the least likely for more than ``n_least_likely`` rounds is removed;
-    at most ``max_goals`` goals are kept beside 'Unspecified'. ``world`` says in whose words the
-    prompts are.
+    A goal that was the least likely for more than ``n_least_likely`` rounds is removed; at most
+    ``max_goals`` goals are kept beside 'Unspecified', pinned ones counted. ``same`` says of two
+    goals' texts whether they mean the same: of such only one is kept. ``world`` says in whose
+    words the prompts are.
     """
 
-    def __init__(self, n_least_likely: int = 3, max_goals: int = 8, world: str = "") -> None:
+    def __init__(
+        self,
+        n_least_likely: int = 3,
+        max_goals: int = 8,
+        world: str = "",
+        *,
+        same: Same = same_words,
+        numbers: GoalNumbers | None = None,
+    ) -> None:
         self.n_least_likely = n_least_likely
         self.max_goals = max_goals
         self.world = world
+        self.same = same
+        self._shares_numbers = numbers is not None
+        self.numbers = numbers or GoalNumbers()
         self.reset()
 
     def reset(self) -> None:
@@ -60,7 +88,10 @@ class GoalManager:
         self._least_likely_id = ""
         self._least_likely_rounds = 0
         self._counted_turn = 0
-        self._last_number = 0
+        if not self._shares_numbers:
+            self.numbers.last = 0
+        self._unwanted: list[str] = []
+        """Goals that were unsafe or that a person removed: they are not proposed again."""
 
     def edit(
         self,
@@ -83,38 +114,80 @@ class GoalManager:
         Raises ModelError where the generator fails; the goals then stay as they are.
         """
 
-        def generate(messages: Sequence[Message], tokens: int, schema: Mapping[str, Any]) -> Any:
-            reply = generator.generate(
-                messages,
-                Sampling(tokens, 0.0, seed),
-                json_schema=schema,
-                deadline_s=deadline_s,
-                cancel=cancel,
-            )
-            return parse(reply.text, schema)
-
-        removed = self._removals(belief, transcript, task, generate)
-        gone = {removal.goal.id for removal in removed}
-        goals = [h.goal for h in belief.hypotheses if h.goal.id not in gone]
+        generate = _asker(generator, seed, deadline_s, cancel)
+        merged = self._merged(belief)
+        left = _without(belief, merged)
+        removed = merged + self._removals(left, transcript, task, generate)
+        goals = [h.goal for h in _without(belief, removed).hypotheses]
         added: list[Goal] = []
         if nothing_explains(belief):
             added = self._proposals(belief, goals, transcript, task, scene, generate)
+        self._unwanted += [r.goal.text for r in removed if r.reason is RemovalReason.UNSAFE]
+        return self._edited(belief, belief.turn, goals, added, removed)
+
+    def propose(
+        self,
+        belief: Belief,
+        transcript: Transcript,
+        generator: Generator,
+        task: str,
+        goals: GoalSet,
+        *,
+        scene: str = "",
+        seed: int = 0,
+        deadline_s: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> GoalSet:
+        """``goals`` with new ones beside them, because a person asks for that; ``belief`` is the
+        last one over them. Raises ModelError where the generator fails."""
+        generate = _asker(generator, seed, deadline_s, cancel)
+        known = {goal.id for goal in goals.goals}
+        kept = [h.goal for h in belief.hypotheses if h.goal.id in known]
+        kept += [goal for goal in goals.goals if all(goal.id != own.id for own in kept)]
+        added = self._proposals(belief, kept, transcript, task, scene, generate)
+        current = replace(belief, goals_version=goals.version)
+        return self._edited(current, goals.turn, kept, added, [])
+
+    def _edited(
+        self,
+        belief: Belief,
+        turn: int,
+        goals: Sequence[Goal],
+        added: Sequence[Goal],
+        removed: list[GoalRemoval],
+    ) -> GoalSet:
+        """The set after an edit, never over its cap; ``goals`` are the likeliest first."""
         pinned = sum(g.pinned and not g.is_unspecified for g in goals)
         room = self.max_goals - len(added) - pinned
         over = [g for g in goals if not g.is_unspecified and not g.pinned][max(room, 0) :]
-        removed += [
-            GoalRemoval(g, RemovalReason.OVER_CAP, f"more than {self.max_goals} goals")
-            for g in over
-        ]
+        removed += [self._over_cap(goal) for goal in over]
         kept = [g for g in goals if g not in over]
         return GoalSet(
             belief.session_id,
-            belief.turn,
+            turn,
             belief.goals_version + 1,
-            tuple(sorted(kept, key=_age) + added),
+            (*sorted(kept, key=_age), *added),
             tuple(added),
             tuple(removed),
+            belief.speaker_id,
         )
+
+    def _over_cap(self, goal: Goal) -> GoalRemoval:
+        return GoalRemoval(goal, RemovalReason.OVER_CAP, f"more than {self.max_goals} goals")
+
+    def _merged(self, belief: Belief) -> list[GoalRemoval]:
+        """Of goals that mean the same the likeliest stays, or whichever is pinned."""
+        kept: list[Goal] = []
+        removed: list[GoalRemoval] = []
+        in_order = sorted(belief.hypotheses, key=lambda h: not h.goal.pinned)
+        for goal in (h.goal for h in in_order if not h.goal.is_unspecified):
+            twin = next((own for own in kept if self.same(own.text, goal.text)), None)
+            if twin is None or goal.pinned:
+                kept.append(goal)
+            else:
+                detail = f"means the same as {twin.id}: {twin.text}"
+                removed.append(GoalRemoval(goal, RemovalReason.MODEL, detail))
+        return removed
 
     def edit_by_person(
         self,
@@ -124,9 +197,13 @@ class GoalManager:
         remove: Sequence[str] = (),
         pin: Sequence[str] = (),
         unpin: Sequence[str] = (),
+        likeliest: Sequence[str] = (),
     ) -> GoalSet:
-        """A person's edit. Raises InputError for an unknown id, an empty, over-long or known
-        text, or an edit of 'Unspecified'; nothing is changed then."""
+        """A person's edit; where the set would be over its cap, the least likely goals that are
+        not pinned go (``likeliest`` are ids, most likely first).
+
+        Raises InputError for an unknown id, an empty, over-long or known text, an edit of
+        'Unspecified', or more pinned goals than the cap; nothing is changed then."""
         by_id = {goal.id: goal for goal in goals.goals}
         for goal_id in (*remove, *pin, *unpin):
             if goal_id not in by_id:
@@ -150,13 +227,27 @@ class GoalManager:
             for goal_id in dict.fromkeys(remove)
         ]
         kept = [
-            replace(g, pinned=(g.pinned or g.id in pin) and g.id not in unpin)
+            replace(g, pinned=g.is_unspecified or ((g.pinned or g.id in pin) and g.id not in unpin))
             for g in goals.goals
             if g.id not in remove
         ]
+        pinned = sum(g.pinned and not g.is_unspecified for g in kept) + len(texts)
+        if pinned > self.max_goals:
+            raise InputError(
+                f"{pinned} goals would be pinned, the set holds {self.max_goals}: unpin or remove "
+                "others first, or raise max_goals"
+            )
+        rank = {goal_id: number for number, goal_id in enumerate(likeliest)}
+        loose = sorted((g for g in kept if not g.pinned), key=lambda g: rank.get(g.id, len(rank)))
+        over = loose[self.max_goals - pinned :]
+        removed += [self._over_cap(goal) for goal in over]
+        kept = [g for g in kept if g not in over]
+        self._unwanted += [by_id[goal_id].text for goal_id in remove]
+        self._unwanted = [t for t in self._unwanted if all(_plain(t) != _plain(n) for n in texts)]
+        ids = self.numbers.new_ids(goals.goals, len(texts))
         added = [
             Goal(goal_id, text, GoalOrigin.PERSON, goals.turn, pinned=True)
-            for goal_id, text in zip(self._new_ids(goals.goals, len(texts)), texts, strict=True)
+            for goal_id, text in zip(ids, texts, strict=True)
         ]
         return GoalSet(
             goals.session_id,
@@ -165,6 +256,7 @@ class GoalManager:
             tuple(kept + added),
             tuple(added),
             tuple(removed),
+            goals.speaker_id,
         )
 
     def _removals(
@@ -249,31 +341,57 @@ class GoalManager:
             count=str(PROPOSED_AT_ONCE),
         )
         proposed = generate(messages, PROPOSAL_TOKENS, schema)
-        known = {_plain(g.text) for g in goals} | {_plain(UNSPECIFIED_TEXT)}
+        known = [g.text for g in goals if not g.is_unspecified] + [UNSPECIFIED_TEXT]
         texts: list[str] = []
         for text in proposed:
             text = _PREFIX.sub("", " ".join(text.split()).rstrip("."))
-            if _plain(text) and _plain(text) not in known:
-                known.add(_plain(text))
+            if self._is_new(text, [*known, *texts]):
                 texts.append(text)
-        if texts and not belief.top.goal.is_unspecified:
+        changed = transcript.turns and changes_mind(transcript.turns[-1].utterance)
+        if texts and not belief.top.goal.is_unspecified and not changed:
             # A further wish adds to the one that explains the dialog so far; only both
             # together explain all that was said.
-            texts.insert(0, f"{belief.top.goal.text}, and {texts[0]}")
+            joined = f"{belief.top.goal.text}, and {texts[0]}"
+            if self._is_new(joined, [*known, *texts]):
+                texts.insert(0, joined)
         pinned = sum(g.pinned and not g.is_unspecified for g in goals)
         texts = texts[: max(self.max_goals - pinned, 0)]
-        ids = self._new_ids([h.goal for h in belief.hypotheses], len(texts))
+        ids = self.numbers.new_ids([h.goal for h in belief.hypotheses], len(texts))
         return [
             Goal(goal_id, text, GoalOrigin.PROPOSED, belief.turn)
             for goal_id, text in zip(ids, texts, strict=True)
         ]
 
-    def _new_ids(self, goals: Sequence[Goal], count: int) -> list[str]:
-        """Ids that were not used in this session, as far as this manager has seen it."""
-        numbers = [int(g.id[1:]) for g in goals if re.fullmatch(r"g\d+", g.id)]
-        first = max([self._last_number, *numbers]) + 1
-        self._last_number = first + count - 1
-        return [f"g{number}" for number in range(first, first + count)]
+    def _is_new(self, text: str, known: Sequence[str]) -> bool:
+        """Whether a text has words, and means none of the known goals nor one that is unwanted."""
+        return bool(_plain(text)) and not any(
+            _plain(text) == _plain(other) or self.same(text, other)
+            for other in (*known, *self._unwanted)
+        )
+
+
+def _asker(
+    generator: Generator,
+    seed: int,
+    deadline_s: float | None,
+    cancel: threading.Event | None,
+) -> Generate:
+    def generate(messages: Sequence[Message], tokens: int, schema: Mapping[str, Any]) -> Any:
+        reply = generator.generate(
+            messages,
+            Sampling(tokens, 0.0, seed),
+            json_schema=schema,
+            deadline_s=deadline_s,
+            cancel=cancel,
+        )
+        return parse(reply.text, schema)
+
+    return generate
+
+
+def _without(belief: Belief, removed: Sequence[GoalRemoval]) -> Belief:
+    gone = {removal.goal.id for removal in removed}
+    return replace(belief, hypotheses=tuple(h for h in belief.hypotheses if h.goal.id not in gone))
 
 
 def nothing_explains(belief: Belief) -> bool:

@@ -133,6 +133,7 @@ def make_belief(
         seconds=seconds,
         tokens_scored=tokens_scored,
         tokens_reused=tokens_reused,
+        speaker_id=goals.speaker_id,
     )
 
 

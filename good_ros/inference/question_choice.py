@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from good_ros.core.belief import Belief, Hypothesis
@@ -24,13 +25,15 @@ from good_ros.inference.information_gain import Draw, expected_gain
 from good_ros.inference.layout import DEFAULT_LAYOUT, reading
 from good_ros.inference.tracker import BeliefTracker
 from good_ros.language import prompts
-from good_ros.language.contrast import contrast_questions
+from good_ros.language.contrast import menu_question, part_questions
 from good_ros.language.conversation import LISTENING, is_new, one_question
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
 
 QUESTION_CHARS = 160
 PROPOSAL_TOKENS = 96
+MADE_FIRST = 2
+"""Candidates made from the goals themselves before the model is asked for others."""
 ANSWER_TOKENS = 24
 ANSWER_TEMPERATURE = 0.7
 PLAIN, CHOSEN = "plain", "chosen"
@@ -115,13 +118,13 @@ class QuestionChooser:
         """
         belief, goals = situation.belief, situation.goals
         if belief is None or belief.top.goal.is_unspecified:
-            return _asked(plain_question())
+            return plainly_asked(plain_question())
         # No answer can tell more than is unknown.
         if belief.entropy < self.rules.cost:
             statement = going_by(belief.top.goal, situation)
             return ChosenQuestion(statement, expects_reply=False)
         if len(goals) < 2:
-            return _asked(plain_question())
+            return plainly_asked(plain_question())
         weighing = _Weighing(self, situation, plain_question, cancel)
         try:
             weighing.run()
@@ -185,7 +188,7 @@ class _Weighing:
         """The best of what was weighed; the plain question where nothing was."""
         if not self.considered:
             return replace(
-                _asked(self.plain_question()),
+                plainly_asked(self.plain_question()),
                 tokens_scored=self.tokens_scored,
                 tokens_written=self.tokens_written,
             )
@@ -204,11 +207,11 @@ class _Weighing:
         """Questions that were not asked before, each kind in turn: what costs nothing to make
         first, so that there is one whenever the time runs out."""
         likely = [(h.goal.text, h.probability) for h in self.likely]
-        made = iter([q for q in contrast_questions(likely) if self.situation.is_new(q)])
-        if (first := next(made, None)) is not None:
-            yield first
-        proposed = max(self.rules.candidates - 2, 0)
-        if proposed:
+        menu = menu_question([text for text, _ in likely])
+        made = iter([q for q in (menu, *part_questions(likely)) if self.situation.is_new(q)])
+        yield from islice(made, MADE_FIRST)
+        proposed = self.rules.candidates - MADE_FIRST - 1
+        if proposed > 0:
             yield from self._proposals(proposed)
         question = self.plain_question()
         if question != LISTENING:
@@ -296,7 +299,7 @@ class _Weighing:
         return reply.text
 
 
-def _asked(question: str) -> ChosenQuestion:
+def plainly_asked(question: str) -> ChosenQuestion:
     """The plain question, its gain unknown; LISTENING where none was left."""
     return ChosenQuestion(question, expects_reply=question != LISTENING)
 

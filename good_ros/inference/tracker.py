@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from good_ros.core.belief import Belief
@@ -146,3 +146,39 @@ class BeliefTracker:
             self._session.append(question, utterance)
         self._said = said
         return self._session
+
+
+class SpeakerTrackers:
+    """A tracker for each speaker whose goals are asked about, and one for all together, so that
+    the belief of one never has a word of another. Those of an earlier session are closed."""
+
+    def __init__(self, make: Callable[[], BeliefTracker]) -> None:
+        self._make = make
+        self._trackers: dict[str, BeliefTracker] = {}
+        self._session_id = ""
+        self._use = threading.Lock()
+        self._closed = False
+
+    def close(self) -> None:
+        with self._use:
+            self._closed = True
+            self._close_all()
+
+    def _close_all(self) -> None:
+        while self._trackers:
+            self._trackers.popitem()[1].close()
+
+    def update(
+        self, transcript: Transcript, goals: GoalSet, cancel: threading.Event | None = None
+    ) -> Belief:
+        """As of ``BeliefTracker``, over the turns of the goals' speaker alone."""
+        with self._use:
+            if self._closed:
+                raise ModelCancelled("the belief's sessions were closed")
+            if transcript.session_id != self._session_id:
+                self._close_all()
+                self._session_id = transcript.session_id
+            if goals.speaker_id not in self._trackers:
+                self._trackers[goals.speaker_id] = self._make()
+            tracker = self._trackers[goals.speaker_id]
+        return tracker.update(transcript.of_speaker(goals.speaker_id), goals, cancel)

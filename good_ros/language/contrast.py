@@ -1,7 +1,8 @@
 """Questions made from the goals themselves: about what one has and another has not.
 
 A goal's parts are what it says of each thing ('the bread put in the fridge'). A part that some
-likely goals have and others have not is worth asking about; one question is about one part.
+likely goals have and others have not is worth asking about: by itself, or as one of a few to
+choose from.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _VERB = re.compile(
     r"|filled|emptied|sliced|washed|made|bought|added|in the cart)\b",
     re.IGNORECASE,
 )
+NOTHING_MORE = "nothing more"
 _AND = re.compile(r"\s*(?:,\s*and\b|;|,|\band\b)\s*", re.IGNORECASE)
 
 
@@ -54,15 +56,53 @@ def dividing_parts(goals: Sequence[tuple[str, float]]) -> list[str]:
     return [words[key] for key in sorted(dividing, key=lambda key: (abs(weight[key] - 0.5), key))]
 
 
-def contrast_questions(goals: Sequence[tuple[str, float]]) -> list[str]:
-    """Questions about one dividing part, and one between the two likeliest goals."""
-    questions = [f"Do you want {part}?" for part in dividing_parts(goals)]
-    if len(goals) > 1:
-        (first, _), (second, _) = goals[:2]
-        own = [plain(part) for part in parts(first)]
-        other = [plain(part) for part in parts(second)]
-        a = [part for part in parts(first) if plain(part) not in other]
-        b = [part for part in parts(second) if plain(part) not in own]
-        if len(a) == len(b) == 1:
-            questions.insert(1, f"Which do you want: {a[0]}, or {b[0]}?")
-    return questions
+def menu_question(goals: Sequence[str]) -> str:
+    """Which of the goals is meant, what they have in common said once; empty where there are not
+    two.
+
+    'Beside the bread, which do you want put in the fridge: the milk; the egg; or nothing more?'
+    """
+    taken_apart = [{plain(part): part for part in parts(text)} for text in goals]
+    if len(taken_apart) < 2:
+        return ""
+    common = {
+        key: part for key, part in taken_apart[0].items() if all(key in o for o in taken_apart)
+    }
+    rests = {_split(part)[1] for own in taken_apart for part in own.values()}
+    # What is to be done with the things is said once where it is the same for all.
+    rest = rests.pop() if len(rests) == 1 else ""
+    options = dict.fromkeys(
+        _together([part for key, part in own.items() if key not in common], not rest)
+        or NOTHING_MORE
+        for own in taken_apart
+    )
+    listed = sorted(options, key=lambda option: option == NOTHING_MORE)
+    if len(listed) < 2:
+        return ""
+    beside = f"beside {_together(list(common.values()), not rest)}, " if common else ""
+    question = f"{beside}which do you want{' ' if rest else ''}{rest}: "
+    return f"{question[0].upper()}{question[1:]}{'; '.join(listed[:-1])}; or {listed[-1]}?"
+
+
+def _split(part: str) -> tuple[str, str]:
+    """A part as (thing, what of it); what of it is empty where it has no verb."""
+    verb = _VERB.search(part)
+    return (part[: verb.start()].strip(), part[verb.start() :]) if verb else (part, "")
+
+
+def _together(own: Sequence[str], with_rest: bool) -> str:
+    """Parts in few words: things of which the same is said are listed together."""
+    things: dict[str, list[str]] = {}
+    for part in own:
+        thing, rest = _split(part)
+        things.setdefault(rest, []).append(thing)
+    said = []
+    for rest, names in things.items():
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        said.append(f"{listed} {rest}".strip() if with_rest else listed)
+    return ", and ".join(said)
+
+
+def part_questions(goals: Sequence[tuple[str, float]]) -> list[str]:
+    """Questions about one dividing part each, the one that divides best first."""
+    return [f"Do you want {part}?" for part in dividing_parts(goals)]

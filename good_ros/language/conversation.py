@@ -12,7 +12,7 @@ from good_ros.core.errors import InputError
 from good_ros.core.plan import StepResult
 from good_ros.language import prompts
 from good_ros.language.acts import asks, sentences_of
-from good_ros.language.generator import Generator, Sampling
+from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.wording import control_character, plain
 
 MAX_UTTERANCE_CHARS = 1000
@@ -107,23 +107,28 @@ def answer(
     question: str,
     status: str,
     *,
+    manner: str = "",
     world: str = "",
     temperature: float = 0.0,
     seed: int = 0,
     deadline_s: float | None = None,
     cancel: threading.Event | None = None,
 ) -> str:
-    """What a person with ``profile`` answers (the simulated human of IV-B1).
+    """What a person with ``profile`` answers (the simulated human of IV-B1); ``manner`` says how
+    they talk.
 
     Raises ModelError where the generator fails or says nothing.
     """
+    messages = prompts.load("human", world).messages(
+        task=task,
+        profile=profile.strip(),
+        question=question,
+        status=status,
+    )
+    if manner:
+        messages[0] = Message("system", f"{messages[0].content}\n{manner.strip()}")
     reply = generator.generate(
-        prompts.load("human", world).messages(
-            task=task,
-            profile=profile.strip(),
-            question=question,
-            status=status,
-        ),
+        messages,
         Sampling(MAX_ANSWER_TOKENS, temperature, seed, stop=("\n",)),
         deadline_s=deadline_s,
         cancel=cancel,

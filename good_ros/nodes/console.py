@@ -27,7 +27,7 @@ from good_ros.nodes.convert import (
     status_from_msg,
     transcript_from_msg,
 )
-from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_OUT
+from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.speaker import Speaker
 from good_ros.srv import AnswerSuggestion, ApprovePlan
 from good_ros.view import belief_panel, status_lines, waiting_lines
@@ -57,7 +57,7 @@ class ConsoleNode(Node):
         self.speaker = Speaker(
             self, self.create_publisher(Utterance, "utterance", SPEECH_OUT), "console"
         )
-        self.create_subscription(Question, "question", self.show_question, LATCHED)
+        self.create_subscription(Question, "question", self.show_question, LATCHED_STREAM)
         self.create_subscription(Transcript, "transcript", self.show_transcript, LATCHED_STREAM)
         self.create_subscription(GoalSet, "goals", self.show_goals, LATCHED_STREAM)
         self.create_subscription(GoalBelief, "goal_belief", self.show_belief, LATCHED_STREAM)

@@ -135,6 +135,7 @@ def goal_set_to_msg(goal_set: GoalSet, header: Header) -> msg.GoalSet:
     return msg.GoalSet(
         header=header,
         session_id=goal_set.session_id,
+        speaker_id=goal_set.speaker_id,
         turn=goal_set.turn,
         version=goal_set.version,
         goals=[goal_to_msg(g) for g in goal_set.goals],
@@ -157,6 +158,7 @@ def goal_set_from_msg(message: msg.GoalSet) -> GoalSet:
             GoalRemoval(goal_from_msg(r.goal), RemovalReason(r.reason), r.detail)
             for r in message.removed
         ),
+        speaker_id=message.speaker_id,
     )
 
 
@@ -164,6 +166,7 @@ def belief_to_msg(belief: Belief, header: Header) -> msg.GoalBelief:
     return msg.GoalBelief(
         header=header,
         session_id=belief.session_id,
+        speaker_id=belief.speaker_id,
         turn=belief.turn,
         goals_version=belief.goals_version,
         settled=belief.settled,
@@ -207,6 +210,7 @@ def belief_from_msg(message: msg.GoalBelief) -> Belief:
         seconds=message.seconds,
         tokens_scored=message.tokens_scored,
         tokens_reused=message.tokens_reused,
+        speaker_id=message.speaker_id,
     )
 
 

@@ -1,27 +1,69 @@
-"""The dialog node: asks the person, hears the answer, keeps the transcript (GOOD, III-B)."""
+"""The dialog node: asks the person, hears the answer, keeps the transcript (GOOD, III-B).
+
+What is said and done next is decided in ``turns.conversation``; this node publishes it, has
+questions made in its worker, and calls ``approve_plan``.
+"""
 
 from __future__ import annotations
 
-import math
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 
 from rclpy.task import Future
 from std_msgs.msg import String
 
+from good_ros.core.belief import Belief
 from good_ros.core.errors import InputError
+from good_ros.inference.backends import make_scorer
+from good_ros.inference.question_choice import (
+    CHOSEN,
+    PLAIN,
+    QUESTION_CHOICES,
+    ChoiceRules,
+    ChosenQuestion,
+    QuestionChooser,
+    Situation,
+    plainly_asked,
+)
+from good_ros.inference.tracker import BeliefTracker
 from good_ros.language import conversation
 from good_ros.language.backends import make_generator
-from good_ros.msg import Question, TaskStatus, Transcript, Utterance
+from good_ros.msg import GoalBelief, Question, TaskStatus, Transcript, Utterance
 from good_ros.nodes.base import GoodNode, run
-from good_ros.nodes.convert import status_from_msg, transcript_to_msg
-from good_ros.nodes.parameters import DEADLINE, MODEL, SEED, SERVED_MODEL, TASK, WORLD, Parameter
-from good_ros.nodes.qos import LATCHED, SPEECH_IN
+from good_ros.nodes.convert import (
+    belief_from_msg,
+    status_from_msg,
+    time_from_msg,
+    transcript_to_msg,
+)
+from good_ros.nodes.parameters import (
+    DEADLINE,
+    MODEL,
+    SEED,
+    SERVED_MODEL,
+    TASK,
+    WORLD,
+    Parameter,
+)
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
 from good_ros.nodes.waiting import until_done
-from good_ros.srv import AskPerson, ResetSession
+from good_ros.srv import ApprovePlan, AskPerson, ResetSession
+from good_ros.turns.conversation import (
+    Approve,
+    Conversation,
+    DropQuestion,
+    Effect,
+    Heard,
+    MakeQuestion,
+    Say,
+    Tell,
+)
 from good_ros.turns.dialog import DialogFlow, Phase
+
+CHOICE_CACHE_MIB = 256.0
+"""Keys and values that the scorer of questions holds at most."""
 
 
 class DialogNode(GoodNode):
@@ -44,82 +86,205 @@ class DialogNode(GoodNode):
             "the task is completed",
             "Words by which the person says that everything is done.",
         ),
+        Parameter(
+            "min_confidence",
+            0.3,
+            "Confidence of an utterance under which the person is asked to say it again; 0 takes "
+            "every one.",
+            0.0,
+            1.0,
+        ),
+        Parameter(
+            "question_choice",
+            PLAIN,
+            "How the next question is found: one open question of the model (the paper's), or of "
+            "several the one whose answer is expected to tell the most about the goal.",
+            choices=QUESTION_CHOICES,
+        ),
+        Parameter(
+            "scoring_model",
+            "",
+            "The model that weighs questions where they are chosen, as `model` of goal_belief; "
+            "empty takes `model`.",
+        ),
+        Parameter(
+            "temper",
+            1.0,
+            "As of goal_belief, where questions are chosen.",
+            0.0,
+            10.0,
+        ),
+        Parameter("question_candidates", 4, "Questions that are weighed at most.", 1, 20),
+        Parameter("question_goals", 4, "Likeliest goals under which answers are drawn.", 2, 20),
+        Parameter("question_answers", 1, "Answers drawn for each of these goals.", 1, 10),
+        Parameter(
+            "question_cost",
+            0.1,
+            "Nats that a question must be expected to gain; below, the robot says what it goes by "
+            "and asks nothing.",
+            0.0,
+            10.0,
+        ),
+        Parameter(
+            "question_budget_s",
+            30.0,
+            "Seconds after which the best question so far is asked.",
+            0.1,
+            3600.0,
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.generator = self.keep(make_generator(values.model, values.served_model))
+        self.chooser = self.make_chooser(values) if values.question_choice == CHOSEN else None
         self.question = self.publisher(Question, "question", LATCHED)
         self.transcript = self.publisher(Transcript, "transcript", LATCHED)
         self.listen(Utterance, "utterance", self.on_utterance, SPEECH_IN)
         self.listen(String, "speech_text", self.on_speech_text, SPEECH_IN)
-        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
         self.serve(ResetSession, "reset_session", self.on_reset)
         self.serve(AskPerson, "ask_person", self.on_ask_person)
-        self.flow: DialogFlow | None = None
+        self.approve = self.create_client(ApprovePlan, "approve_plan")
+        self.at_cleanup(lambda: self.destroy_client(self.approve))
+        self.talk: Conversation | None = None
+        self.belief: Belief | None = None
+        """The last settled one."""
         self.aside: Future | None = None
         """What a question in the middle of a turn waits for: its answer, None for none."""
 
+    def make_chooser(self, values: SimpleNamespace) -> QuestionChooser:
+        """With a scorer of its own: composed with goal_belief they share the weights, and
+        neither disturbs what the other keeps of the dialog."""
+        scorer = self.keep(
+            make_scorer(
+                values.scoring_model or values.model,
+                cache_mib=CHOICE_CACHE_MIB,
+                deadline_s=values.deadline_s,
+            )
+        )
+        scorer.self_test()
+        return QuestionChooser(
+            self.generator,
+            self.keep(BeliefTracker(scorer, temper=values.temper)),
+            ChoiceRules(
+                values.question_candidates,
+                values.question_goals,
+                values.question_answers,
+                values.question_cost,
+                values.question_budget_s,
+            ),
+        )
+
+    @property
+    def flow(self) -> DialogFlow | None:
+        return self.talk.flow if self.talk else None
+
     def start(self) -> None:
-        if self.flow is None:
+        if self.talk is None:
             self.begin_session()
-        elif self.flow.phase is Phase.QUESTION:
-            self.next_question()
+        elif self.talk.flow.phase is Phase.QUESTION:
+            self.do(self.talk.go_on(self.seconds()))
 
     def facts(self) -> Mapping[str, str]:
-        return {"model": self.generator.model_name}
+        return {"model": self.generator.model_name, "questions": self.values.question_choice}
 
     def stop(self) -> None:
         self.end_aside()
 
     def begin_session(self) -> None:
         self.end_aside()
-        self.flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)
-        self.get_logger().info(f"session {self.flow.transcript.session_id} begins")
-        self.publish_transcript()
-        self.next_question()
+        flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)
+        self.talk = Conversation(
+            flow,
+            opening=self.values.opening,
+            completion_phrase=self.values.completion_phrase,
+            min_confidence=self.values.min_confidence,
+            stop_words_of=self.values.world,
+        )
+        self.get_logger().info(f"session {flow.transcript.session_id} begins")
+        self.do(self.talk.begin())
+
+    def do(self, effects: Iterable[Effect]) -> None:
+        """Carry out what the conversation decides, in its order."""
+        for effect in effects:
+            if isinstance(effect, Say):
+                self.publish_question(effect)
+            elif isinstance(effect, Tell):
+                self.publish_transcript()
+            elif isinstance(effect, MakeQuestion):
+                self.make_question()
+            elif isinstance(effect, DropQuestion):
+                self.worker.cancel_all()
+            elif isinstance(effect, Approve):
+                self.send_approval(effect)
+            elif effect.warns:
+                self.get_logger().warning(effect.text)
+            else:
+                self.get_logger().info(effect.text)
 
     # Asking.
 
-    def next_question(self) -> None:
-        flow = self.flow
-        assert flow is not None
-        if held := flow.take_held():
-            # The person spoke first: no question is worth making any more.
-            self.ask(self.values.opening)
-            self.take(held[0], held[1])
-            return
+    def make_question(self) -> None:
+        talk = self.talk
+        assert talk is not None
+        flow = talk.flow
+        transcript = flow.transcript
+        status = conversation.status_text(flow.history)
+        seed = self.values.seed + transcript.turn
+        situation = Situation(
+            self.belief_of(flow),
+            transcript,
+            self.values.task,
+            status,
+            tuple(flow.all_asked),
+            seed,
+        )
 
-        transcript, history = flow.transcript, flow.history
+        def job(cancel: threading.Event) -> ChosenQuestion:
+            def plain() -> str:
+                return conversation.ask(
+                    self.generator,
+                    self.values.task,
+                    transcript,
+                    status,
+                    world=self.values.world,
+                    also_asked=situation.also_asked,
+                    seed=seed,
+                    deadline_s=self.values.deadline_s,
+                    cancel=cancel,
+                )
 
-        def job(cancel: threading.Event) -> str:
-            return conversation.ask(
-                self.generator,
-                self.values.task,
-                transcript,
-                conversation.status_text(history),
-                world=self.values.world,
-                seed=self.values.seed + transcript.turn,
-                deadline_s=self.values.deadline_s,
-                cancel=cancel,
-            )
+            if self.chooser is None:
+                return plainly_asked(plain())
+            return self.chooser.choose(situation, plain, cancel)
 
-        def then(question: str | None, error: BaseException | None) -> None:
-            if flow is not self.flow or flow.phase is not Phase.QUESTION:
+        def then(chosen: ChosenQuestion | None, error: BaseException | None) -> None:
+            if talk is not self.talk:
                 return
-            if error is not None or not question:
+            if error is not None or chosen is None:
                 self.get_logger().error(f"no question could be made: {error}; asking plainly")
-                question = self.values.opening
-            self.ask(question)
-            if held := flow.take_held():
-                self.take(held[0], held[1])
+                chosen = ChosenQuestion(self.values.opening)
+            if chosen.considered:
+                self.get_logger().info(
+                    f"{len(chosen.considered)} questions weighed: {chosen.tokens_scored} tokens "
+                    f"read, {chosen.tokens_written} written"
+                )
+            self.do(talk.asked(chosen.text, self.seconds(), chosen.expects_reply, chosen.gain))
 
         self.worker.submit(job, then)
 
-    def ask(self, question: str) -> None:
-        assert self.flow is not None
-        self.flow.ask(question, self.seconds())
-        self.publish_question(question, expects_reply=True)
+    def belief_of(self, flow: DialogFlow) -> Belief | None:
+        """The settled belief on the transcript as it stands; None where it is of another turn."""
+        belief, transcript = self.belief, flow.transcript
+        if belief is None or belief.session_id != transcript.session_id:
+            return None
+        return belief if belief.turn == transcript.turn else None
+
+    def on_belief(self, message: GoalBelief) -> None:
+        if message.settled:
+            self.belief = belief_from_msg(message)
 
     # Hearing.
 
@@ -131,42 +296,28 @@ class DialogNode(GoodNode):
             self.hear(message)
 
     def hear(self, message: Utterance) -> None:
-        if not self.active or self.flow is None:
+        if not self.active or self.talk is None:
             return
+        talk = self.talk
         try:
-            text = conversation.check_utterance(message.text)
-            self.flow.check_new(text, message.utterance_id)
+            heard = Heard(
+                conversation.check_utterance(message.text),
+                message.utterance_id,
+                message.speaker_id,
+                message.confidence,
+                time_from_msg(message.header.stamp),
+            )
+            if self.aside is not None and talk.is_answer_aside(heard):
+                talk.flow.check_new(heard.text, heard.utterance_id)
+                talk.flow.hear_aside(heard.utterance_id)
+                self.end_aside(heard.text)
+                return
+            self.do(talk.hear(heard, self.seconds()))
         except InputError as error:
             self.get_logger().warning(str(error))
             return
-        if self.flow.phase is Phase.STATUS and conversation.stops(text, self.values.world):
-            # Said while the robot acts: it is not kept for the next turn.
+        if talk.flow.phase is Phase.ENDED:
             self.end_aside()
-            self.flow.end("the person asked to stop")
-            self.publish_transcript()
-            self.say_goodbye()
-        elif self.aside is not None:
-            self.flow.hear_aside(message.utterance_id)
-            self.end_aside(text)
-        elif self.flow.phase is Phase.REPLY:
-            self.take(text, message.speaker_id, message.utterance_id)
-        else:
-            self.flow.hear(text, self.seconds(), message.speaker_id, message.utterance_id)
-            self.get_logger().info("heard before a question stood; kept for the next turn")
-            if self.flow.phase is Phase.QUESTION:
-                self.worker.cancel_all()
-                self.next_question()
-
-    def take(self, text: str, speaker_id: str, utterance_id: str = "") -> None:
-        assert self.flow is not None
-        self.flow.hear(text, self.seconds(), speaker_id, utterance_id)
-        if conversation.says_done(text, self.values.completion_phrase):
-            self.flow.end("the person said that the task is completed")
-        elif conversation.stops(text, self.values.world):
-            self.flow.end("the person asked to stop")
-        self.publish_transcript()
-        if self.flow.phase is Phase.ENDED:
-            self.say_goodbye()
 
     # A question in the middle of a turn.
 
@@ -181,7 +332,7 @@ class DialogNode(GoodNode):
         else:
             self.aside = aside = Future()
             timer = self.create_timer(max(request.deadline_s, 0.0), self.end_aside)
-            self.publish_question(request.text, expects_reply=True, turn=flow.transcript.turn)
+            self.publish_question(Say(request.text, True, flow.transcript.turn))
             await until_done(aside)
             self.destroy_timer(timer)
             response.answer = aside.result() or ""
@@ -197,22 +348,31 @@ class DialogNode(GoodNode):
     # The executor's report.
 
     def on_status(self, message: TaskStatus) -> None:
-        if not self.active or self.flow is None:
+        if not self.active or self.talk is None:
             return
         status = status_from_msg(message)
-        if self.flow.is_foreign(status):
+        flow = self.talk.flow
+        if flow.is_foreign(status):
             self.get_logger().warning(
                 f"task_status ignored: it is of turn {status.turn} of session "
-                f"{status.session_id}, not of turn {self.flow.transcript.turn} of "
-                f"{self.flow.transcript.session_id}"
+                f"{status.session_id}, not of turn {flow.transcript.turn} of "
+                f"{flow.transcript.session_id}"
             )
-        if not self.flow.report(status):
-            return
-        self.publish_transcript()
-        if self.flow.phase is Phase.ENDED:
-            self.say_goodbye()
-        else:
-            self.next_question()
+        self.do(self.talk.report(status, self.seconds()))
+
+    def send_approval(self, approval: Approve) -> None:
+        """The person's yes or no by voice, handed to the executor."""
+
+        def done(future: Future) -> None:
+            reply = future.result()
+            if reply is None or not reply.success:
+                reason = reply.message if reply else "the executor is gone"
+                self.get_logger().warning(f"the person's word came too late: {reason}")
+
+        request = ApprovePlan.Request(
+            session_id=approval.session_id, turn=approval.turn, approve=approval.approve
+        )
+        self.approve.call_async(request).add_done_callback(done)
 
     def on_reset(
         self, request: ResetSession.Request, response: ResetSession.Response
@@ -233,23 +393,16 @@ class DialogNode(GoodNode):
         assert self.flow is not None
         self.transcript.publish(transcript_to_msg(self.flow.transcript, self.header()))
 
-    def say_goodbye(self) -> None:
+    def publish_question(self, say: Say) -> None:
         assert self.flow is not None
-        reason = self.flow.transcript.end_reason
-        self.get_logger().info(f"session {self.flow.transcript.session_id} ends: {reason}")
-        self.publish_question("Thank you. Goodbye.", expects_reply=False)
-
-    def publish_question(self, text: str, expects_reply: bool, turn: int | None = None) -> None:
-        assert self.flow is not None
-        transcript = self.flow.transcript
         self.question.publish(
             Question(
                 header=self.header(),
-                session_id=transcript.session_id,
-                turn=turn or (self.flow.next_turn if expects_reply else transcript.turn),
-                text=text,
-                expects_reply=expects_reply,
-                expected_information_gain=math.nan,
+                session_id=self.flow.transcript.session_id,
+                turn=say.turn,
+                text=say.text,
+                expects_reply=say.expects_reply,
+                expected_information_gain=say.gain,
             )
         )
 

@@ -17,6 +17,7 @@ from std_msgs.msg import Bool
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript as Said
+from good_ros.core.dialog import TurnOutcome
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
@@ -37,7 +38,7 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
-from good_ros.nodes.qos import COMMAND, LATCHED
+from good_ros.nodes.qos import COMMAND, LATCHED, LATCHED_STREAM
 from good_ros.nodes.suggester import PARAMETERS as SUGGESTIONS
 from good_ros.nodes.suggester import Suggester
 from good_ros.planning.commands import Heard
@@ -263,8 +264,8 @@ class ExecutorNode(GoodNode):
         self.world_problem = ""
         self.world_lost = False
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
-        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
         self.serve(ApprovePlan, "approve_plan", self.on_approve)
         self.plans = self.keep(PlanServer(self, self, values.second_plan))
         self.suggester = self.keep(Suggester(self, self, self.people))
@@ -326,8 +327,8 @@ class ExecutorNode(GoodNode):
             self.set_up_world()
             return
         self.suggester.hear(transcript)
-        if message.ended and self.order.is_acting:
-            # The person said stop in the middle of a plan, which is undone.
+        if self.order.is_acting and (message.ended or self.order.is_withdrawn):
+            # The person said stop, or never mind, in the middle of a plan, which is undone.
             self.worker.cancel_all()
             self.plans.abandon()
             self.order.abandon()
@@ -405,7 +406,7 @@ class ExecutorNode(GoodNode):
             return self.with_scene(status)
 
         def carry_out(cancel: threading.Event) -> Status:
-            if transcript.ended:
+            if transcript.ended or transcript.turns[-1].outcome is not TurnOutcome.PENDING:
                 status = Status(session_id, turn, TaskState.NO_ACTION, history=self.history)
                 return self.actor.with_conditions(status, belief)
             return self.actor.act(

@@ -11,12 +11,13 @@ from good_ros.core.errors import ModelCancelled
 from good_ros.inference.backends import AUTO, BACKENDS, DTYPES, make_scorer
 from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
 from good_ros.inference.scorer import DEFAULT_CACHE_MIB
-from good_ros.inference.tracker import BeliefTracker
+from good_ros.inference.tracker import BeliefTracker, SpeakerTrackers
+from good_ros.language.acts import CHANGED_MIND
 from good_ros.msg import GoalBelief, GoalSet, Transcript
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
 from good_ros.nodes.parameters import DEADLINE, SCORING_MODEL, SERVED_MODEL, Parameter
-from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM
 from good_ros.turns.belief import BeliefOrder
 
 RETRY_S = 5.0
@@ -77,6 +78,14 @@ class GoalBeliefNode(GoodNode):
             0.0,
             1.0,
         ),
+        Parameter(
+            "changed_mind",
+            CHANGED_MIND,
+            "Factor on what was said before a person says that they changed their mind; 1 counts "
+            "it in full.",
+            0.0,
+            1.0,
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
@@ -94,19 +103,22 @@ class GoalBeliefNode(GoodNode):
         )
         self.scorer.self_test()
         self.tracker = self.keep(
-            BeliefTracker(
-                self.scorer,
-                temper=values.temper,
-                forgetting=values.forgetting,
-                evidence=values.evidence,
+            SpeakerTrackers(
+                lambda: BeliefTracker(
+                    self.scorer,
+                    temper=values.temper,
+                    forgetting=values.forgetting,
+                    evidence=values.evidence,
+                    changed_mind=values.changed_mind,
+                )
             )
         )
         self.order = BeliefOrder()
         self.busy = False
         self.last: Belief | None = None
         self.belief = self.publisher(GoalBelief, "goal_belief", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
-        self.listen(GoalSet, "goals", self.on_goals, LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        self.listen(GoalSet, "goals", self.on_goals, LATCHED_STREAM)
 
     def start(self) -> None:
         self.busy = False

@@ -6,9 +6,13 @@ import threading
 from collections.abc import Mapping
 from types import SimpleNamespace
 
+from std_msgs.msg import Empty
+
 from good_ros.core.errors import InputError
 from good_ros.core.goals import Goal, GoalOrigin, GoalSet, unspecified_goal
-from good_ros.inference.goal_management import GoalManager
+from good_ros.inference.backends import make_scorer
+from good_ros.inference.goal_management import GoalManager, GoalNumbers
+from good_ros.inference.sameness import Same, ScoredSameness, same_words
 from good_ros.language.backends import make_generator
 from good_ros.msg import GoalBelief, TaskStatus, Transcript
 from good_ros.msg import GoalSet as GoalSetMsg
@@ -29,10 +33,12 @@ from good_ros.nodes.parameters import (
     WORLD,
     Parameter,
 )
-from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
 from good_ros.srv import EditGoals
 from good_ros.teaching.profile import TAUGHT_WEIGHT, ProfileStore
 from good_ros.turns.goals import GoalOrder
+
+MERGE_BY = ("words", "scorer")
 
 
 class GoalManagerNode(GoodNode):
@@ -64,23 +70,50 @@ class GoalManagerNode(GoodNode):
             1e6,
         ),
         Parameter("max_goals", 8, "Most goals in the set, 'Unspecified' not counted.", 1, 200),
+        Parameter(
+            "belief_per_speaker",
+            False,
+            "Keep goals, and so the belief, apart for each speaker_id of the utterances.",
+        ),
+        Parameter(
+            "merge_by",
+            MERGE_BY[0],
+            "What says whether two goals mean the same: their words, or these and the scoring "
+            "model.",
+            choices=MERGE_BY,
+        ),
+        Parameter(
+            "scoring_model",
+            "",
+            "The scoring model of merge_by, as `model` of goal_belief; empty takes `model`.",
+        ),
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.generator = self.keep(make_generator(values.model, values.served_model))
-        self.manager = GoalManager(
-            n_least_likely=values.least_likely_rounds,
-            max_goals=values.max_goals,
-            world=values.world,
-        )
+        texts = [text for text in values.initial_goals if text.strip()]
+        if len(texts) > values.max_goals:
+            raise InputError(
+                f"there are {len(texts)} initial_goals, the set holds max_goals = "
+                f"{values.max_goals}: name fewer, or raise max_goals"
+            )
+        self.same: Same = same_words
+        if values.merge_by == "scorer":
+            scorer = self.keep(make_scorer(values.scoring_model or values.model))
+            scorer.self_test()
+            self.same = ScoredSameness(scorer)
+        self.numbers = GoalNumbers()
+        self.managers: dict[str, GoalManager] = {}
         self.scene_text = ""
-        self.order = GoalOrder()
+        self.order = GoalOrder(values.belief_per_speaker)
         self.busy = False
+        self.asked_to_propose = False
         self.goals = self.publisher(GoalSetMsg, "goals", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED)
-        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED)
-        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
+        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
+        self.listen(Empty, "propose_goals", self.on_propose, SPEECH_IN)
         self.serve(EditGoals, "edit_goals", self.on_edit)
 
     def start(self) -> None:
@@ -98,10 +131,31 @@ class GoalManagerNode(GoodNode):
     def on_transcript(self, message: Transcript) -> None:
         transcript = transcript_from_msg(message)
         if self.order.hear_transcript(transcript):
-            self.manager.reset()
+            self.managers = {}
+            self.numbers.last = 0
             self.order.begin(self.first_goals(transcript.session_id))
             self.publish()
+        if speaker := self.order.new_speaker():
+            assert self.order.goals is not None
+            known = self.order.knows(speaker)
+            first = self.order.goals if known else self.first_goals(transcript.session_id)
+            self.order.turn_to(speaker, first)
+            self.publish()
         self.answer()
+
+    @property
+    def manager(self) -> GoalManager:
+        """That of the speaker whose goals are the current ones."""
+        speaker = self.order.goals.speaker_id if self.order.goals else ""
+        if speaker not in self.managers:
+            self.managers[speaker] = GoalManager(
+                n_least_likely=self.values.least_likely_rounds,
+                max_goals=self.values.max_goals,
+                world=self.values.world,
+                same=self.same,
+                numbers=self.numbers,
+            )
+        return self.managers[speaker]
 
     def on_belief(self, message: GoalBelief) -> None:
         if self.order.hear_belief(belief_from_msg(message)):
@@ -115,7 +169,10 @@ class GoalManagerNode(GoodNode):
     def first_goals(self, session_id: str) -> GoalSet:
         texts = [text for text in self.values.initial_goals if text.strip()]
         goals = [unspecified_goal(self.values.unspecified_prior)]
-        goals += [Goal(f"g{i}", text, GoalOrigin.CONFIG) for i, text in enumerate(texts, start=1)]
+        ids = self.numbers.new_ids((), len(texts))
+        goals += [
+            Goal(goal_id, text, GoalOrigin.CONFIG) for goal_id, text in zip(ids, texts, strict=True)
+        ]
         goals += self.taught_goal()
         return GoalSet(session_id, 0, 1, tuple(goals), added=tuple(goals))
 
@@ -131,8 +188,11 @@ class GoalManagerNode(GoodNode):
         return [goal.hypothesis(self.values.taught_weight)] if goal else []
 
     def answer(self) -> None:
+        if self.busy or not self.active:
+            return
         due = self.order.due()
-        if due is None or self.busy or not self.active:
+        if due is None:
+            self.propose()
             return
         belief, transcript = due
         if transcript.ended:
@@ -140,10 +200,10 @@ class GoalManagerNode(GoodNode):
             self.publish()
             return
         self.busy = True
-        scene = self.scene_text
+        scene, manager = self.scene_text, self.manager
 
         def job(cancel: threading.Event) -> GoalSet:
-            return self.manager.edit(
+            return manager.edit(
                 belief,
                 transcript,
                 self.generator,
@@ -165,6 +225,46 @@ class GoalManagerNode(GoodNode):
 
         self.worker.submit(job, then)
 
+    def on_propose(self, message: Empty) -> None:
+        self.asked_to_propose = True
+        self.answer()
+
+    def propose(self) -> None:
+        """New goals because a person asks for them, once the turn is answered."""
+        goals, belief, transcript = self.order.goals, self.order.belief, self.order.transcript
+        if not self.asked_to_propose or goals is None or transcript is None:
+            return
+        self.asked_to_propose = False
+        if belief is None or not transcript.turns or belief.session_id != goals.session_id:
+            self.get_logger().warning("no goals are proposed before anything was said")
+            return
+        self.busy = True
+        known, about = belief, transcript.of_speaker(goals.speaker_id)
+        scene, manager = self.scene_text, self.manager
+
+        def job(cancel: threading.Event) -> GoalSet:
+            return manager.propose(
+                known,
+                about,
+                self.generator,
+                self.values.task,
+                goals,
+                scene=scene,
+                seed=self.values.seed + known.turn,
+                deadline_s=self.values.deadline_s,
+                cancel=cancel,
+            )
+
+        def then(edited: GoalSet | None, error: BaseException | None) -> None:
+            self.busy = False
+            if edited is None:
+                self.get_logger().error(f"no goals could be proposed: {error}")
+            elif self.order.answer(edited):
+                self.publish()
+            self.answer()
+
+        self.worker.submit(job, then)
+
     def on_edit(
         self, request: EditGoals.Request, response: EditGoals.Response
     ) -> EditGoals.Response:
@@ -179,6 +279,9 @@ class GoalManagerNode(GoodNode):
                 remove=list(request.remove),
                 pin=list(request.pin),
                 unpin=list(request.unpin),
+                likeliest=[h.goal.id for h in self.order.belief.hypotheses]
+                if self.order.belief
+                else (),
             )
         except InputError as error:
             response.message = str(error)

@@ -8,7 +8,7 @@ LATCHED = QoSProfile(
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
-"""For state: a late joiner gets the last message. Published on change only."""
+"""For publishers of state: a late joiner gets the last message. Published on change only."""
 
 LATCHED_STREAM = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
@@ -16,7 +16,8 @@ LATCHED_STREAM = QoSProfile(
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
-"""For a subscriber to LATCHED topics that must not skip one while it is busy (a recording)."""
+"""For every subscriber to LATCHED topics: none is skipped while the node is busy, nor put out of
+its place by one of another session."""
 
 SPEECH_IN = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,

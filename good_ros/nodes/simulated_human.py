@@ -13,6 +13,11 @@ from good_ros.core.plan import StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
 from good_ros.experiments.human import POLICIES, SimulatedHuman
 from good_ros.experiments.profiles import load_profile
+from good_ros.experiments.temperament import (
+    DEFAULT_TEMPERAMENT,
+    load_temperament,
+    temperament_names,
+)
 from good_ros.language.backends import make_generator
 from good_ros.msg import Question, Suggestion, TaskStatus, Utterance
 from good_ros.nodes.base import GoodNode, run
@@ -26,8 +31,9 @@ from good_ros.nodes.parameters import (
     WORLD_SEED,
     Parameter,
 )
-from good_ros.nodes.qos import LATCHED, SPEECH_OUT
+from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.srv import AnswerSuggestion, ApprovePlan
+from good_ros.turns.conversation import APPROVAL_START
 from good_ros.worlds.registry import make_world
 
 
@@ -47,6 +53,12 @@ class SimulatedHumanNode(GoodNode):
         WORLD_SEED,
         Parameter(
             "temperature", 0.7, "How varied the answers are; 0 is always the same.", 0.0, 2.0
+        ),
+        Parameter(
+            "temperament",
+            DEFAULT_TEMPERAMENT,
+            "How the person talks, of config/temperaments.yaml.",
+            choices=tuple(temperament_names()),
         ),
         Parameter(
             "approves",
@@ -72,6 +84,7 @@ class SimulatedHumanNode(GoodNode):
             temperature=values.temperature,
             seed=values.seed,
             approves=values.approves,
+            temperament=load_temperament(values.temperament),
             deadline_s=values.deadline_s,
         )
         self.history: tuple[StepResult, ...] = ()
@@ -81,10 +94,10 @@ class SimulatedHumanNode(GoodNode):
         self.at_cleanup(lambda: self.destroy_client(self.approve))
         self.answer = self.create_client(AnswerSuggestion, "answer_suggestion")
         self.at_cleanup(lambda: self.destroy_client(self.answer))
-        self.listen(Suggestion, "suggestion", self.on_suggestion, LATCHED)
+        self.listen(Suggestion, "suggestion", self.on_suggestion, LATCHED_STREAM)
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
-        self.listen(TaskStatus, "task_status", self.on_status, LATCHED)
-        self.listen(Question, "question", self.on_question, LATCHED)
+        self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
+        self.listen(Question, "question", self.on_question, LATCHED_STREAM)
 
     def facts(self) -> Mapping[str, str]:
         return {"model": self.generator.model_name}
@@ -137,7 +150,12 @@ class SimulatedHumanNode(GoodNode):
     def on_question(self, message: Question) -> None:
         # A question in the middle of a turn has the turn's number and another text.
         key = (message.session_id, message.turn, message.text)
-        if not (self.active and message.expects_reply) or key == self.answered:
+        if not self.active or key == self.answered:
+            return
+        # A plan that waits is judged by itself. A statement that is of a turn to come leaves the
+        # word to the person; one of the last turn is the goodbye.
+        is_word_to_us = message.expects_reply or key[:2] != self.answered[:2]
+        if message.text.startswith(APPROVAL_START) or not is_word_to_us:
             return
         if message.session_id != self.answered[0] and message.turn == 1:
             self.history = ()

@@ -19,7 +19,7 @@ from good_ros.core.errors import ModelCancelled, SpeechError
 from good_ros.msg import Question, Utterance
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.parameters import Parameter
-from good_ros.nodes.qos import LATCHED, SPEECH_OUT
+from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.speech.heard import Heard
 from good_ros.speech.listener import Listener
 from good_ros.speech.own_voice import OwnVoice
@@ -124,9 +124,9 @@ class SpeechInNode(GoodNode):
         """Set to drop the partial result that is being made."""
         self.run_id = uuid.uuid4().hex[:8]
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
-        self.listen(Bool, "speaking", self.on_speaking, LATCHED)
+        self.listen(Bool, "speaking", self.on_speaking, LATCHED_STREAM)
         self.asked: set[tuple[str, int, str]] = set()
-        self.listen(Question, "question", self.on_question, LATCHED)
+        self.listen(Question, "question", self.on_question, LATCHED_STREAM)
         self.reopening = self.create_timer(REOPEN_S, self.reopen)
         self.reopening.cancel()
         watching = self.create_timer(WATCH_S, self.watch_speaking)

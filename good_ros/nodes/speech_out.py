@@ -17,7 +17,7 @@ from good_ros.core.errors import InputError, ModelCancelled, SpeechError
 from good_ros.msg import Question
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.parameters import Parameter
-from good_ros.nodes.qos import LATCHED, SPEECH_IN, SPEECH_OUT
+from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN, SPEECH_OUT
 from good_ros.nodes.speech_action import ACTION_PACKAGE, TtsClient, TtsServer, tts_action
 from good_ros.planning.desk import AnyStop
 from good_ros.speech.spoken import SpokenLog
@@ -80,7 +80,7 @@ class SpeechOutNode(GoodNode):
         if values.engine == ESPEAK and action is not None:
             self.server = self.keep(TtsServer(self, action, values.tts_action, self.speak))
         if values.speak_questions:
-            self.listen(Question, "question", self.on_question, LATCHED)
+            self.listen(Question, "question", self.on_question, LATCHED_STREAM)
         self.queued: set[str] = set()
         self.standing: Question | None = None
         """A question that came while the node was not active."""

@@ -11,7 +11,8 @@ class BeliefOrder:
 
     Pass 1 of turn t is over the goals of an earlier turn; once the goal manager has answered
     with goals of turn t, the belief over those is the settled one. Goals of a later turn than
-    the transcript wait for it.
+    the transcript wait for it. Where goals are kept apart by speaker, a turn waits for those of
+    whoever spoke in it.
     """
 
     def __init__(self) -> None:
@@ -44,6 +45,7 @@ class BeliefOrder:
             or transcript.session_id != goals.session_id
             or transcript.turn == 0
             or goals.turn > transcript.turn
+            or (goals.speaker_id and goals.speaker_id != transcript.speaker)
             or self._key(transcript, goals) == self._done
         ):
             return None

@@ -61,7 +61,7 @@ class ExecutorOrder:
             or belief.turn <= self._acted_turn
         ):
             return None
-        return belief, transcript
+        return belief, transcript.of_speaker(belief.speaker_id)
 
     def begin(self, turn: int) -> None:
         """Acting on this turn has begun; it will not be due again."""
@@ -83,6 +83,13 @@ class ExecutorOrder:
     def is_acting(self) -> bool:
         """Whether a turn is being acted on."""
         return self._acting
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether the person took back what is being acted on: dialog then marks the turn as
+        without action, before it was reported on."""
+        turns = self.transcript.turns if self.transcript else ()
+        return self._acting and bool(turns) and turns[-1].outcome is TurnOutcome.NO_ACTION
 
     @property
     def last_turn(self) -> int:

@@ -5,7 +5,7 @@ import pytest
 from good_ros.core.dialog import TurnOutcome
 from good_ros.core.errors import InputError
 from good_ros.core.plan import Step, StepResult, TaskState, TaskStatus
-from good_ros.turns.dialog import DialogFlow, Phase
+from good_ros.turns.dialog import DialogFlow, Held, Phase
 
 
 def status(turn: int, state: TaskState, session: str = "s", history=()) -> TaskStatus:
@@ -92,12 +92,72 @@ def test_the_turn_limit_ends_the_session():
     assert flow.transcript.end_reason == "the limit of 2 turns is reached"
 
 
-def test_words_before_a_question_are_held_and_the_latest_count():
+def test_words_before_a_question_are_held_each_for_a_turn_of_its_own():
     flow = DialogFlow("s")
     assert flow.hear("first", now=1.0) is None
     assert flow.hear("second", now=1.0, speaker_id="ann") is None
-    assert flow.take_held() == ("second", "ann")
+    assert flow.hear("third", now=1.0) is None
+    assert flow.drop_held()
+    assert flow.take_held() == Held("first")
+    assert flow.take_held() == Held("second", "ann")
     assert flow.take_held() is None
+    assert not flow.drop_held()
+
+
+def test_an_answer_to_the_question_before_leaves_the_one_that_stands():
+    flow = asked(DialogFlow("s"), "What shall I move?")
+    flow.hear("the bread", now=2.0)
+    flow.report(status(1, TaskState.NO_ACTION))
+    flow.ask("Where does the milk go?", now=5.0)
+    turn = flow.hear("and the cup", now=6.0, spoken=4.0)
+    assert (turn.turn, turn.question) == (2, "What shall I move?")
+    assert flow.take_unanswered() == "Where does the milk go?"
+    assert flow.take_unanswered() == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "spoken"), [("the fridge", 7.0), ("the fridge", 0.0), ("the fridge", 6.0)]
+)
+def test_an_answer_to_the_question_that_stands_is_its_answer(words, spoken):
+    flow = asked(DialogFlow("s"), "What shall I move?")
+    flow.hear("the bread", now=2.0)
+    flow.report(status(1, TaskState.NO_ACTION))
+    flow.ask("Where does the milk go?", now=6.0)
+    assert flow.hear(words, now=8.0, spoken=spoken).question == "Where does the milk go?"
+    assert flow.take_unanswered() == ""
+
+
+def test_a_person_may_say_which_question_is_answered():
+    flow = asked(DialogFlow("s"), "What shall I move?")
+    flow.hear("the bread", now=2.0)
+    flow.report(status(1, TaskState.NO_ACTION))
+    asked(flow, "Where does the milk go?")
+    turn = flow.hear("To your earlier question: the cup too", now=2.0)
+    assert turn.question == "What shall I move?"
+
+
+def test_a_turn_that_is_taken_back_is_without_action_and_waits_for_the_report():
+    flow = asked(DialogFlow("s"))
+    assert not flow.withdraw_turn("never mind")
+    flow.hear("Put the bread away.", now=2.0)
+    assert flow.withdraw_turn("never mind")
+    assert not flow.withdraw_turn("never mind")
+    turn = flow.transcript.turns[-1]
+    assert (turn.utterance, turn.outcome) == (
+        "Put the bread away. never mind",
+        TurnOutcome.NO_ACTION,
+    )
+    assert flow.phase is Phase.STATUS
+    assert flow.report(status(1, TaskState.NO_ACTION))
+    assert not flow.is_withdrawn
+
+
+def test_a_question_that_nobody_cares_for_is_withdrawn():
+    flow = asked(DialogFlow("s"), "Tea or coffee?")
+    assert flow.withdraw_question()
+    assert flow.phase is Phase.QUESTION
+    assert flow.all_asked == ["Tea or coffee?"]
+    assert not flow.withdraw_question()
 
 
 def test_an_id_is_heard_once():
