@@ -44,7 +44,7 @@ def test_the_library_needs_no_ros(path):
 
 ORDER = {
     "core": set(),
-    "turns": {"core"},
+    "turns": {"core", "language"},
     "worlds": {"core"},
     "language": {"core"},
     "inference": {"core", "language"},
