@@ -19,6 +19,7 @@ from good_ros.commands import (
     eval_arm,
     eval_belief,
     eval_dialog,
+    eval_merging,
     eval_proactive,
     eval_speech,
     experiment,
@@ -116,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     eval_arm.add_to(measures)
     eval_speech.add_to(measures)
     eval_dialog.add_to(measures)
+    eval_merging.add_to(measures)
     tasks.add(measures)
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")

@@ -22,14 +22,16 @@ _LEFT_OUT = frozenset(
     plain(
         """a an the is are be to should been being want wants wanted would like person human user
         please put placed moved stored kept brought placing putting moving away there it its his
-        her their my your some also too"""
+        her their my your some also too all every"""
     ).split()
 )
 _WRITTEN = {
     "refrigerator": "fridge", "couch": "sofa", "cupboard": "cabinet", "trash": "garbage",
     "rubbish": "garbage", "bin": "can", "into": "in", "inside": "in", "onto": "on", "upon": "on",
-    "cellphone": "cell phone", "countertop": "counter top", "tabletop": "table top",
+    "cellphone": "cell phone", "countertop": "counter", "tabletop": "table", "turned": "switched",
+    "prepared": "made", "cleaned": "washed", "shut": "closed",
 }  # fmt: skip
+_PHRASES = {"counter top": "counter", "table top": "table", "remote control": "remote"}
 
 
 def same_words(first: str, second: str) -> bool:
@@ -42,7 +44,10 @@ def _said(text: str) -> frozenset[str]:
 
 
 def _key(part: str) -> str:
-    words = " ".join(_WRITTEN.get(word, word) for word in plain(part).split()).split()
+    text = " ".join(_WRITTEN.get(word, word) for word in plain(part).split())
+    for phrase, word in _PHRASES.items():
+        text = text.replace(phrase, word)
+    words = text.split()
     kept = [_singular(word) for word in words if word not in _LEFT_OUT]
     return " ".join(kept) or " ".join(words)
 

@@ -15,7 +15,8 @@ from good_ros.language.wording import plain
 _VERB = re.compile(
     r"\b((?:is|are|be|to be|should be)\s+)?"
     r"(put|placed|moved|stored|kept|brought|locked|turned|switched|opened|closed|cleaned|cooked"
-    r"|filled|emptied|sliced|washed|made|bought|added|in the cart)\b",
+    r"|filled|emptied|sliced|washed|made|bought|added|in the cart)\b"
+    r"|\b(?:is|are|be)\s+(?=(?:in|on|at|under|inside)\b)",
     re.IGNORECASE,
 )
 NOTHING_MORE = "nothing more"
