@@ -37,18 +37,30 @@ def health_of(life_cycle: str, failure: str, error: str, facts: Mapping[str, str
 
 
 class SilenceWatch:
-    """Tells which of the nodes that were heard have been silent for too long."""
+    """Tells which of the nodes that were heard have been silent for too long: longer than
+    ``after_s``. It looks every ``every_s`` seconds."""
 
-    def __init__(self, after_s: float) -> None:
+    def __init__(self, after_s: float, every_s: float) -> None:
         self.after_s = after_s
+        self.every_s = every_s
         self._last_heard: dict[str, float] = {}
+        self._last_look: float | None = None
 
     def hear(self, name: str, now: float) -> None:
         """``now``: seconds of a clock that never goes back."""
         self._last_heard[name] = now
 
-    def silent(self, now: float) -> dict[str, float]:
-        """By name, how many seconds a node has been silent, where that is too long."""
+    def look(self, now: float) -> dict[str, float]:
+        """By name, how many seconds a node has been silent, where that is too long.
+
+        Time in which this watch itself was held up counts for nobody: what the nodes said
+        meanwhile is still to be heard.
+        """
+        if self._last_look is not None:
+            held_up = now - self._last_look - self.every_s
+            if held_up > self.every_s:
+                self._last_heard = {n: at + held_up for n, at in self._last_heard.items()}
+        self._last_look = now
         return {
             name: now - heard
             for name, heard in sorted(self._last_heard.items())

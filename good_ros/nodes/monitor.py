@@ -36,7 +36,9 @@ from good_ros.nodes.topics import STREAM_TOPICS
 from good_ros.recording import SessionRecord, actions_of, read_all
 from good_ros.turns.window import STATUS_TURNS
 
-WATCH_S = 1.0
+WATCH_S = 0.25
+"""Seconds between two looks at who is silent: with the defaults a dead node is told of within 2 s."""
+TELL_S = 1.0
 EARLY = 200
 """Messages that are kept until the transcript of their session comes."""
 LOG_LEVELS = {30: "WARN", 40: "ERROR", 50: "FATAL"}
@@ -56,9 +58,10 @@ class MonitorNode(GoodNode):
         *monitor_page.PARAMETERS,
         Parameter(
             "stale_after_s",
-            5.0,
-            "Seconds without diagnostics of a node after which it is reported as stale.",
             1.5,
+            "Seconds without diagnostics of a node after which it is reported as stale; several "
+            "times diagnostics_period_s.",
+            0.3,
             3600.0,
         ),
     )
@@ -222,7 +225,9 @@ class MonitorNode(GoodNode):
     # The nodes' health.
 
     def watch_health(self, stale_after_s: float) -> None:
-        self.silence = SilenceWatch(stale_after_s)
+        self.silence = SilenceWatch(stale_after_s, WATCH_S)
+        self.known_silent: set[str] = set()
+        self.told = 0.0
         self.nodes_changed = False
         self.clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.diagnostics = self.create_publisher(DiagnosticArray, diagnostics.TOPIC, DIAGNOSTICS)
@@ -251,14 +256,19 @@ class MonitorNode(GoodNode):
                 )
 
     def report_silent(self) -> None:
-        silent = self.silence.silent(self.now_s())
+        now = self.now_s()
+        silent = self.silence.look(now)
+        # A node that has just fallen silent is told of at once, the rest once in a while: the
+        # page would be busy with little else.
+        if set(silent) == self.known_silent and now - self.told < TELL_S:
+            return
+        self.known_silent, self.told = set(silent), now
         statuses = []
         for name, seconds in silent.items():
             facts = self.view.sections["nodes"][name]["facts"]
             health = Health(Level.STALE, f"silent for {seconds:.0f} s", facts)
             statuses.append(diagnostics.health_to_msg(name, health))
             self.view.node_is(name, health.level.name, health.message, facts)
-        # Once a period, not with every report: the page would be busy with little else.
         if self.nodes_changed or statuses:
             self.nodes_changed = False
             self.show({"nodes": self.view.sections["nodes"]})

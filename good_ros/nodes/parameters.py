@@ -58,8 +58,9 @@ AUTOSTART = Parameter(
 )
 DIAGNOSTICS_PERIOD = Parameter(
     "diagnostics_period_s",
-    1.0,
-    "Seconds between two reports on /diagnostics; 0 for none. Read when the node is made.",
+    0.5,
+    "Seconds between two reports on /diagnostics, the node's heartbeat; 0 for none. Read when the "
+    "node is made.",
     0.0,
     60.0,
 )

@@ -86,6 +86,7 @@ class ScriptedStack:
         *,
         failures: int = 0,
         nodes: Sequence[str] | None = None,
+        namespace: str = "",
         **parameters: Any,
     ) -> None:
         from good_ros.node_names import NODES
@@ -97,8 +98,9 @@ class ScriptedStack:
             monkeypatch.setattr(f"good_ros.nodes.{name}.make_generator", lambda *_, g=generator: g)
         monkeypatch.setattr("good_ros.nodes.goal_belief.make_scorer", lambda *_, **__: self.scorer)
         common = {"sessions_folder": str(tmp_path / "sessions"), **parameters}
-        self.stack = Stack(StackOptions(nodes=nodes or NODES, parameters={"*": common}))
-        self.probe = Probe(context=self.stack.context)
+        options = StackOptions(nodes or NODES, namespace, parameters={"*": common})
+        self.stack = Stack(options)
+        self.probe = Probe(context=self.stack.context, namespace=namespace or None)
         self.stack.add(self.probe)
 
     def __enter__(self) -> ScriptedStack:
