@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from good_ros import launch_arguments, node_names
+from good_ros import node_names
 from good_ros.core.goals import GoalOrigin, RemovalReason
 from good_ros.core.plan import ErrorCode, TaskState
 
@@ -131,24 +131,3 @@ def test_the_parameter_file_names_declared_parameters():
         known = {p.name: p for p in node_type(key.removeprefix("/**/")).PARAMETERS}
         for name, setting in value["ros__parameters"].items():
             assert type(setting) is type(known[name].default)
-
-
-@pytest.mark.ros
-def test_launch_arguments_are_described_and_go_to_declared_parameters():
-    from good_ros.nodes.stack import node_type
-
-    described = (*launch_arguments.ARGUMENTS, launch_arguments.PROFILE_ARGUMENT)
-    assert all(description.endswith(".") for _, _, description in described)
-    names = {name for name, _, _ in described}
-    assert {"namespace", "params_file", "log_level", "world", "model"} <= names
-    assert set(launch_arguments.TAKERS) == {*node_names.NODES, *node_names.EXTRA_NODES}
-    for node, taken in launch_arguments.TAKERS.items():
-        declared = {p.name for p in node_type(node).PARAMETERS}
-        assert set(taken) <= declared
-        assert set(taken.values()) <= names
-
-
-def test_every_launch_file_is_python_without_surprises():
-    for path in (ROOT / "launch").glob("*.launch.py"):
-        compile(path.read_text(), str(path), "exec")
-        assert "generate_launch_description" in path.read_text()
