@@ -14,6 +14,7 @@ from typing import Any
 from good_ros.commands import (
     arm,
     bench_belief,
+    bench_fleet,
     bench_monitor,
     bench_world,
     eval_arm,
@@ -115,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
     parts = bench.add_subparsers(required=True, metavar="WHAT")
-    for part in (bench_belief, bench_monitor, bench_world):
+    for part in (bench_belief, bench_fleet, bench_monitor, bench_world):
         part.add_to(parts)
 
     worlds.add_commands(commands)
