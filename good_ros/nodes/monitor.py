@@ -34,7 +34,7 @@ from good_ros.nodes.monitor_page import Page
 from good_ros.nodes.parameters import WORLD_SEED, Parameter
 from good_ros.nodes.qos import DIAGNOSTICS, LATCHED_STREAM
 from good_ros.nodes.topics import STREAM_TOPICS
-from good_ros.recording import SessionRecord, read_all
+from good_ros.recording import SessionRecord, folder_name, read_all
 
 WATCH_S = 1.0
 LOG_LEVELS = {30: "WARN", 40: "ERROR", 50: "FATAL"}
@@ -140,8 +140,9 @@ class MonitorNode(GoodNode):
         self.actions_written = []
         self.plan_written = (0, ())
         self.settled_turn = self.reported_turn = 0
-        existing = sorted(self.root.glob(f"*-{session_id}"))
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{session_id}"
+        ending = folder_name(session_id)
+        existing = sorted(self.root.glob(f"*-{ending}"))
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{ending}"
         folder = existing[-1] if existing else self.root / name
         self.view.begin(session_id)
         about = {
