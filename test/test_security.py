@@ -12,6 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from good_ros.core.belief import Belief, Hypothesis
+from good_ros.core.dialog import Transcript, Turn
+from good_ros.core.goals import unspecified_goal
+from good_ros.inference.goal_management import GoalManager
+from good_ros.language.conversation import one_question
+from good_ros.language.scripted import ScriptedGenerator
+from good_ros.language.wording import control_character, without_controls
 from good_ros.recording import SessionRecord, folder_name
 
 from .model_server import Server
@@ -124,6 +131,39 @@ def test_a_message_cannot_choose_where_it_is_recorded(session_id, ros_domain, tm
         context.try_shutdown()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in"]
     assert len(list(root.iterdir())) == 2
+
+
+# What a model replies.
+
+ESCAPES = "\x1b]0;owned\x07\x1b[31m"
+"""Sets a terminal's title and colour."""
+
+
+def test_a_question_cannot_steer_a_terminal():
+    question = one_question(f"{ESCAPES}Where does it go?\x9b31m")
+    assert not control_character(question)
+    assert question.endswith("Where does it go?")
+
+
+def test_nor_can_a_goal_that_is_made_of_it():
+    told = ["hot tea; rm -rf / $(reboot) `id`", f"soup {ESCAPES}", "a <script>bath</script>"]
+    goal = unspecified_goal()
+    belief = Belief("s", 1, 1, False, (Hypothesis(goal, 1.0, -1.0, -1.0),), 0.0)
+    dialog = Transcript("s", (Turn(1, "What?", "Something hot"),))
+    edited = GoalManager().edit(belief, dialog, ScriptedGenerator([json.dumps(told)]), "help")
+    texts = [goal.text for goal in edited.added]
+    # Text stays text: nothing else of it is changed, nor run.
+    assert texts[0] == told[0]
+    assert texts[2] == told[2]
+    assert not any(control_character(text) for text in texts)
+
+
+@given(st.text(max_size=60))
+def test_without_controls_keeps_everything_else(text):
+    cleaned = without_controls(text)
+    assert not control_character(cleaned)
+    kept = [a for a, b in zip(text, cleaned, strict=True) if a != b]
+    assert all(control_character(character) for character in kept)
 
 
 # Keys.
