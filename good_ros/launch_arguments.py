@@ -65,6 +65,10 @@ PROCESS = (
         "info",
         choices=("debug", "info", "warn", "error", "fatal"),
     ),
+    Argument(
+        "enclave",
+        "SROS2 enclave of the nodes, such as /good_ros: each has <this>/<its name>.",
+    ),
     Argument("use_sim_time", "Go by the clock on /clock, not by this machine's.", "false", bool),
     Argument("respawn", "Start a node again whose process ended.", "false", bool),
     Argument("respawn_delay", "Seconds before it is started again.", "1.0", kind=float),

@@ -141,6 +141,14 @@ def test_arguments_reach_the_nodes_with_their_types(launch_system):
     assert all(node.arguments[-1] == "debug" for node in nodes.values())
 
 
+def test_each_process_has_an_enclave_of_its_own(launch_system):
+    nodes = by_name(launched("good", enclave="/good_ros"))
+    assert nodes["dialog"].arguments[-2:] == ["--enclave", "/good_ros/dialog"]
+    policy = (ROOT / "config" / "security" / "policy.xml").read_text()
+    for node in nodes.values():
+        assert f'<enclave path="{node.arguments[-1]}">' in policy
+
+
 def test_which_nodes_there_are_can_be_chosen(launch_system):
     names = [node.name for node in launched("good", monitor="false", speech="true", person="ann")]
     assert names == [

@@ -67,13 +67,16 @@ def node(name: str, arguments: Mapping[str, str]) -> Any:
     ]
     if "params_file" in arguments:
         parameters.insert(0, arguments["params_file"])
+    options = ["--ros-args", "--log-level", arguments.get("log_level", "info")]
+    if "enclave" in arguments:
+        options += ["--enclave", f"{arguments['enclave'].rstrip('/')}/{name}"]
     return Node(
         package=PACKAGE,
         executable=name,
         name=name,
         namespace=arguments.get("namespace", ""),
         parameters=[p for p in parameters if p],
-        arguments=["--ros-args", "--log-level", arguments.get("log_level", "info")],
+        arguments=options,
         output="screen",
         respawn=bool(ALL["respawn"].value(arguments.get("respawn", "false"))),
         respawn_delay=ALL["respawn_delay"].value(arguments.get("respawn_delay", "1.0")),
