@@ -91,7 +91,7 @@ docs-interfaces: setup
 
 docs: setup
 	@scripts/setup.sh docs
-	@.venv/bin/python scripts/check_docs.py
+	@.venv/bin/python scripts/check_docs.py --run
 	@.venv/bin/mkdocs build --quiet
 
 docs-parameters: setup

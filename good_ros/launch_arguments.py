@@ -159,6 +159,14 @@ WATCHERS = (*PROCESS, *ROOM, *WATCHING)
 """Those of monitor.launch.py, with ``RVIZ``."""
 RVIZ = Argument("rviz", "Start RViz with the belief as bars (config/good.rviz).", "false", bool)
 
+FILES = {
+    "good": ARGUMENTS,
+    "simulated": (PROFILE, *ARGUMENTS),
+    "arm": (*ARM, *ARGUMENTS),
+    "monitor": (RVIZ, *WATCHERS),
+}
+"""By launch file, all that it takes."""
+
 ALL = {a.name: a for a in (*ARGUMENTS, PROFILE, *ARM, RVIZ)}
 
 _EVERY = {"use_sim_time": "use_sim_time", "autostart": "autostart"}

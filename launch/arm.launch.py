@@ -4,11 +4,11 @@ from launch.actions import ExecuteProcess
 from launch_ros.substitutions import ExecutableInPackage
 
 from good_ros.core.errors import InputError
-from good_ros.launch_arguments import ALL, ARGUMENTS, ARM
+from good_ros.launch_arguments import ALL, FILES
 from good_ros.nodes.launching import PACKAGE, at_launch, declared, stack
 from launch import LaunchDescription
 
-TAKEN = (*ARM, *ARGUMENTS)
+TAKEN = FILES["arm"]
 
 
 def with_arm(given: dict[str, str]) -> list:

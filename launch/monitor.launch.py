@@ -2,11 +2,11 @@
 
 from launch_ros.actions import Node
 
-from good_ros.launch_arguments import ALL, RVIZ, WATCHERS, completed
+from good_ros.launch_arguments import ALL, FILES, completed
 from good_ros.nodes.launching import at_launch, declared, node, share
 from launch import LaunchDescription
 
-TAKEN = (RVIZ, *WATCHERS)
+TAKEN = FILES["monitor"]
 
 
 def watching(given: dict[str, str]) -> list:

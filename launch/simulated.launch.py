@@ -1,11 +1,11 @@
 """The whole stack with a simulated human: ros2 launch good_ros simulated.launch.py"""
 
 from good_ros.experiments.profiles import load_profile
-from good_ros.launch_arguments import ARGUMENTS, PROFILE
+from good_ros.launch_arguments import FILES
 from good_ros.nodes.launching import at_launch, declared, stack
 from launch import LaunchDescription
 
-TAKEN = (PROFILE, *ARGUMENTS)
+TAKEN = FILES["simulated"]
 
 
 def with_human(given: dict[str, str]) -> list:
