@@ -4,7 +4,10 @@ what it is there to find."""
 from __future__ import annotations
 
 import importlib.util
+import re
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -88,3 +91,42 @@ def test_commands_that_need_nothing_are_run(capsys, monkeypatch):
     assert not docs.runnable(["good", "up"])
     assert docs.failed(["good", "model", "list"]) == ""
     assert "ended with 1" in docs.failed(["good", "arm", "show", "--out", "table.txt"])
+
+
+SCRIPTS = {
+    page: re.search(r"```python\n(import rclpy.*?)```", (ROOT / page).read_text(), re.DOTALL)[1]
+    for page in ("README.md", "docs/index.md")
+}
+
+
+@pytest.mark.ros
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_the_front_end_of_a_new_reader_is_heard(page, ros_domain):
+    """As it stands there, against a subscriber like dialog's."""
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from std_msgs.msg import String
+
+    from good_ros.nodes.qos import SPEECH_IN
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("dialog", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    heard: list[str] = []
+    node.create_subscription(String, "speech_text", lambda m: heard.append(m.data), SPEECH_IN)
+    with subprocess.Popen([sys.executable, "-c", SCRIPTS[page]]) as script_:
+        try:
+            end = time.monotonic() + 60.0
+            while not heard and time.monotonic() < end:
+                executor.spin_once(timeout_sec=0.2)
+            assert script_.wait(30) == 0
+        finally:
+            script_.kill()
+            executor.shutdown()
+            node.destroy_node()
+            context.try_shutdown()
+    assert heard == ["Please put the bread in the fridge."]
+    assert len(SCRIPTS[page].splitlines()) <= 12

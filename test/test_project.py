@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,15 @@ def test_the_parameter_file_names_declared_parameters():
         known = {p.name: p for p in node_type(key.removeprefix("/**/")).PARAMETERS}
         for name, setting in value["ros__parameters"].items():
             assert type(setting) is type(known[name].default)
+
+
+PYTHON_PACKAGES = {"numpy", "yaml", "jsonschema", "rich", "uvicorn", "starlette"}
+"""By the names that they are imported by."""
+
+
+def test_what_nodes_and_launch_files_import_is_in_package_xml():
+    listed = set(re.findall(r"depend>(?:python3-)?([\w-]+)</", (ROOT / "package.xml").read_text()))
+    for path in (*(ROOT / "good_ros" / "nodes").glob("*.py"), *(ROOT / "launch").glob("*.py")):
+        used = {name.split(".")[0] for name in imports(path, at_load_only=True)}
+        used -= {"good_ros", *sys.stdlib_module_names, *PYTHON_PACKAGES}
+        assert used <= listed, path
