@@ -282,7 +282,7 @@ def _demo(options: argparse.Namespace) -> int:
         if not stack.spin(view.has_ended):
             return 1
         stack.spin(lambda: monitor.has_recorded(view.turn), LAST_RECORD_S)
-        fulfilled = human.is_content(view.history)
+        fulfilled = human.is_content(view.done.steps)
         console.print(
             f"[bold]{view.turn} turns, {view.steps_done} steps done; the person's wish is "
             f"{'fulfilled' if fulfilled else 'not fulfilled'}.[/]"

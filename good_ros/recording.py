@@ -1,6 +1,7 @@
 """A session on disk: a folder of JSON lines, written as it happens, readable after a crash.
 
-Files of a session's folder: ``session.json`` (what it ran with), ``transcript.jsonl``,
+Files of a session's folder: ``session.json`` (what it ran with), ``transcript.jsonl`` and
+``transcript_past.jsonl`` (the last turns, and blocks of those before: ``turns`` reads both),
 ``questions.jsonl``, ``goals.jsonl``, ``beliefs.jsonl``, ``plans.jsonl``, ``actions.jsonl``,
 ``status.jsonl`` and ``suggestions.jsonl``. Each line has ``time`` (seconds since the epoch) and
 the fields of the message.
@@ -20,9 +21,12 @@ from good_ros.core.errors import InputError
 from good_ros.core.json_values import finite
 from good_ros.core.plan import Step
 
-STREAMS = ("transcript", "questions", "goals", "beliefs", "status", "suggestions")
+STREAMS = (
+    *("transcript_past", "transcript", "questions", "goals", "beliefs", "status"),
+    "suggestions",
+)
 """Kinds that hold messages whole, as they were published."""
-LATER = ("suggestions",)
+LATER = ("suggestions", "transcript_past")
 """Kinds that records of older versions have not."""
 KINDS = (*STREAMS, "plans", "actions")
 """All; plans and actions are drawn from the status."""
@@ -66,12 +70,20 @@ def steps_done(folder: Path) -> list[Step]:
 
     An action is written again where it is undone, or known not to be: the last line counts.
     """
-    lines = {int(line["number"]): line for line in read(folder, "actions")}
     fields = ("action", "object_id", "target_id", "label", "argument")
     return [
-        Step(**{name: str(line["step"].get(name, "")) for name in fields})
-        for _, line in sorted(lines.items())
-        if line.get("success")
+        Step(**{name: str(action["step"].get(name, "")) for name in fields})
+        for action in actions_of(folder)
+        if action.get("success")
+    ]
+
+
+def actions_of(folder: Path) -> list[dict[str, Any]]:
+    """Every step of a session as it is known last, in order. Raises InputError as ``read``."""
+    lines = {int(line["number"]): line for line in read(folder, "actions")}
+    return [
+        {name: value for name, value in lines[number].items() if name not in ("time", "number")}
+        for number in sorted(lines)
     ]
 
 
@@ -90,6 +102,13 @@ def read(folder: Path, kind: str) -> list[dict[str, Any]]:
     except OSError as error:
         raise InputError(f"{folder} is not a session's folder: {error}") from error
     return list(_parse(path, text))
+
+
+def turns(folder: Path) -> list[dict[str, Any]]:
+    """Every turn of a session as it was published last, in order. Raises InputError as ``read``."""
+    lines = [*read(folder, "transcript_past"), *read(folder, "transcript")]
+    found = {int(turn["turn"]): turn for line in lines for turn in line["turns"]}
+    return [found[number] for number in sorted(found)]
 
 
 def _parse(path: Path, text: str) -> Iterator[dict[str, Any]]:

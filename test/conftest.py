@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,11 +19,22 @@ _domains = itertools.count(os.getpid() % 50)
 
 @pytest.fixture
 def ros_domain(monkeypatch):
-    """A ROS domain of the test's own, on this host alone; child processes inherit it."""
-    domain = 1 + next(_domains) % 100
+    """A ROS domain of the test's own, on this host alone; child processes inherit it.
+
+    It is locked, so that another run of the tests on this machine takes others.
+    """
+    while True:
+        domain = 1 + next(_domains) % 100
+        lock = (Path(tempfile.gettempdir()) / f"good_ros_test_domain_{domain}").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except OSError:
+            lock.close()
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    return domain
+    yield domain
+    lock.close()
 
 
 @pytest.fixture(scope="session")

@@ -55,7 +55,7 @@ ORDER = {
         *("core", "inference", "language", "planning", "teaching", "turns", "worlds"),
     },
     "optimize": {"core", "experiments", "language", "planning", "recording", "worlds"},
-    "monitor": {"core", "picture", "recording", "view", "worlds"},
+    "monitor": {"core", "picture", "recording", "turns", "view", "worlds"},
     "speech": {"core"},
 }
 

@@ -33,6 +33,8 @@ class Turn:
     answered: float = 0.0
 
 
+TURNS_TOLD = 20
+"""The last turns that a prompt tells of: as many as a session of the paper has (III-B)."""
 UNKNOWN_SPEAKER = "unknown"
 """Whose an utterance is that names no speaker, where speakers are kept apart."""
 
@@ -62,8 +64,10 @@ class Transcript:
         return replace(self, turns=tuple(own))
 
     def as_text(self) -> str:
-        """The dialog in the words that prompts use; one line a speaker."""
-        lines = [
-            line for t in self.turns for line in (f"Robot: {t.question}", f"Human: {t.utterance}")
-        ]
+        """The dialog in the words that prompts use; one line a speaker, TURNS_TOLD turns at most:
+        a model's context has an end."""
+        told = self.turns[-TURNS_TOLD:]
+        lines = [line for t in told for line in (f"Robot: {t.question}", f"Human: {t.utterance}")]
+        if len(told) < len(self.turns):
+            lines.insert(0, f"({len(self.turns) - len(told)} earlier turns are left out)")
         return "\n".join(lines) if lines else "(nothing has been said yet)"

@@ -23,6 +23,7 @@ from good_ros.core.goals import (
 from good_ros.inference.sameness import Same, same_words
 from good_ros.language import prompts
 from good_ros.language.acts import changes_mind
+from good_ros.language.contrast import parts
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
 from good_ros.language.wording import control_character, plain, without_controls
@@ -118,11 +119,12 @@ class GoalManager:
         merged = self._merged(belief)
         left = _without(belief, merged)
         removed = merged + self._removals(left, transcript, task, generate)
+        self._unwanted += [r.goal.text for r in removed if r.reason is RemovalReason.UNSAFE]
         goals = [h.goal for h in _without(belief, removed).hypotheses]
         added: list[Goal] = []
         if nothing_explains(belief):
-            added = self._proposals(belief, goals, transcript, task, scene, generate)
-        self._unwanted += [r.goal.text for r in removed if r.reason is RemovalReason.UNSAFE]
+            gone = [removal.goal.text for removal in removed]
+            added = self._proposals(belief, goals, transcript, task, scene, generate, gone)
         return self._edited(belief, belief.turn, goals, added, removed)
 
     def propose(
@@ -325,7 +327,9 @@ class GoalManager:
         task: str,
         scene: str,
         generate: Generate,
+        gone: Sequence[str] = (),
     ) -> list[Goal]:
+        """New goals beside ``goals``; none of ``gone``, which were just removed."""
         schema = {
             "type": "array",
             "items": {"type": "string", "minLength": 3, "maxLength": MAX_GOAL_CHARS},
@@ -341,7 +345,7 @@ class GoalManager:
             count=str(PROPOSED_AT_ONCE),
         )
         proposed = generate(messages, PROPOSAL_TOKENS, schema)
-        known = [g.text for g in goals if not g.is_unspecified] + [UNSPECIFIED_TEXT]
+        known = [g.text for g in goals if not g.is_unspecified] + [*gone, UNSPECIFIED_TEXT]
         texts: list[str] = []
         for text in proposed:
             text = _PREFIX.sub("", " ".join(without_controls(text).split()).rstrip("."))
@@ -351,7 +355,7 @@ class GoalManager:
         if texts and not belief.top.goal.is_unspecified and not changed:
             # A further wish adds to the one that explains the dialog so far; only both
             # together explain all that was said.
-            joined = f"{belief.top.goal.text}, and {texts[0]}"
+            joined = self._joined(belief.top.goal.text, texts[0])
             if self._is_new(joined, [*known, *texts]):
                 texts.insert(0, joined)
         pinned = sum(g.pinned and not g.is_unspecified for g in goals)
@@ -361,6 +365,12 @@ class GoalManager:
             Goal(goal_id, text, GoalOrigin.PROPOSED, belief.turn)
             for goal_id, text in zip(ids, texts, strict=True)
         ]
+
+    def _joined(self, goal: str, further: str) -> str:
+        """A goal with what a further one says beside it, each thing said once."""
+        own = parts(goal)
+        more = [part for part in parts(further) if not any(self.same(part, o) for o in own)]
+        return ", and ".join([goal, *more])
 
     def _is_new(self, text: str, known: Sequence[str]) -> bool:
         """Whether a text has words, and means none of the known goals nor one that is unwanted."""

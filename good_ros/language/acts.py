@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
@@ -18,6 +18,9 @@ from good_ros.language.wording import plain
 FILE = Path(__file__).parent / "phrases.yaml"
 CHANGED_MIND = 0.2
 """How much what was said before counts once a person has said that they changed their mind."""
+
+REMEMBERED = 4096
+"""Utterances whose reading is kept: all of a session are read again each turn."""
 
 
 class Act(Enum):
@@ -46,6 +49,7 @@ def act_of(utterance: str) -> Act:
     return Act.NONE
 
 
+@lru_cache(maxsize=REMEMBERED)
 def changes_mind(utterance: str) -> bool:
     """Whether a person says that what they said before holds no longer."""
     return _has(utterance, "change")
@@ -56,6 +60,7 @@ def answers_earlier(utterance: str) -> bool:
     return _has(utterance, "earlier")
 
 
+@lru_cache(maxsize=REMEMBERED)
 def takes_back(utterance: str) -> bool:
     """Whether the last sentence of an utterance takes back what it said before."""
     sentences = sentences_of(utterance)

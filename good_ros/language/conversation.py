@@ -6,12 +6,13 @@ import re
 import threading
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from good_ros.core.dialog import Transcript
 from good_ros.core.errors import InputError
 from good_ros.core.plan import StepResult
 from good_ros.language import prompts
-from good_ros.language.acts import asks, sentences_of
+from good_ros.language.acts import REMEMBERED, asks, sentences_of
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.wording import control_character, plain, without_controls
 
@@ -93,6 +94,7 @@ def is_new(question: str, transcript: Transcript, also_asked: Sequence[str] = ()
     return bool(key) and all(key != _question_key(earlier) for earlier in asked)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _question_key(question: str) -> str:
     """The words of a question without those that make no difference."""
     words = plain(question).split()

@@ -6,11 +6,13 @@ and a recorded one are shown by the same code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from good_ros.core.goals import UNSPECIFIED_ID, GoalOrigin, RemovalReason
 from good_ros.core.plan import ErrorCode, TaskState
+from good_ros.turns.window import STATUS_TURNS
 
 Fields = Mapping[str, Any]
 Sections = dict[str, Any]
@@ -69,6 +71,7 @@ class SessionView:
 
     def _begin(self, session_id: str) -> None:
         self._beliefs_heard: set[tuple[int, int, bool]] = set()
+        self._done: Counter[int] = Counter()
         self.sections |= {
             "session": {
                 "id": session_id,
@@ -114,8 +117,20 @@ class SessionView:
             "end_reason": fields["end_reason"],
             "turn": fields["turn"],
         }
-        self.sections["turns"] = fields["turns"]
+        self._take_turns(fields["turns"], is_last=True)
         return "session", "turns"
+
+    def _past(self, fields: Fields) -> tuple[str, ...]:
+        self._take_turns(fields["turns"], is_last=False)
+        return ("turns",)
+
+    def _take_turns(self, shown: Sequence[Fields], is_last: bool) -> None:
+        """The turns of a message in their places among those of earlier ones."""
+        numbers = [turn["turn"] for turn in shown] or [1]
+        known = self.sections["turns"]
+        after = [] if is_last else [t for t in known if t["turn"] > numbers[-1]]
+        before = [t for t in known if t["turn"] < numbers[0]]
+        self.sections["turns"] = [*before, *shown, *after]
 
     def _question(self, fields: Fields) -> tuple[str, ...]:
         self.sections["question"] = {
@@ -210,7 +225,7 @@ class SessionView:
                 }
                 for r in done
             ],
-            "steps_done": sum(r["success"] for r in fields["history"]),
+            "steps_done": self._steps_done(fields),
             "scene": fields["scene"],
         }
         changed = ["status", "room"]
@@ -223,6 +238,16 @@ class SessionView:
             self._timing_of(fields["turn"]).setdefault("turn_s", stamp - answered)
             changed.append("timing")
         return tuple(changed)
+
+    def _steps_done(self, fields: Fields) -> int:
+        """Steps of the session that worked; a status carries those of its last turns."""
+        history = fields["history"]
+        first = min([fields["turn"] - STATUS_TURNS + 1, *(r["turn"] for r in history)])
+        for turn in [turn for turn in self._done if turn >= first]:
+            del self._done[turn]
+        for result in history:
+            self._done[result["turn"]] += result["success"]
+        return self._done.total()
 
     def _suggestion(self, fields: Fields) -> tuple[str, ...]:
         shown = {
@@ -263,6 +288,7 @@ class SessionView:
         return {"log": self.sections["log"]}
 
     _handlers: Mapping[str, Callable[[SessionView, Fields], tuple[str, ...]]] = {
+        "transcript_past": _past,
         "transcript": _transcript,
         "questions": _question,
         "goals": _goals,

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from good_ros.core.goals import RemovalReason
-from good_ros.core.plan import StepResult, TaskState
+from good_ros.core.plan import TaskState
 from good_ros.core.plan import TaskStatus as Status
 from good_ros.msg import (
     GoalBelief,
@@ -30,6 +30,7 @@ from good_ros.nodes.convert import (
 from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.speaker import Speaker
 from good_ros.srv import AnswerSuggestion, ApprovePlan
+from good_ros.turns.window import WholeHistory
 from good_ros.view import belief_panel, status_lines, waiting_lines
 
 YES, NO = frozenset({"y", "yes", "ok", "okay"}), frozenset({"n", "no"})
@@ -42,7 +43,7 @@ class ConsoleNode(Node):
         super().__init__("console", **node_arguments)
         self.console = console
         self.turn = 0
-        self.history: tuple[StepResult, ...] = ()
+        self.done = WholeHistory()
         self.ended = False
         self._said_turn: tuple[str, int] = ("", 0)
         self._status_shown: tuple[str, int, int] | None = None
@@ -71,7 +72,7 @@ class ConsoleNode(Node):
 
     @property
     def steps_done(self) -> int:
-        return sum(result.success for result in self.history)
+        return sum(result.success for result in self.done.steps)
 
     def say(self, text: str) -> None:
         """Publish what the person typed, once dialog is there to hear it.
@@ -148,7 +149,7 @@ class ConsoleNode(Node):
     def show_status(self, message: TaskStatus) -> None:
         status = status_from_msg(message)
         key = (status.session_id, status.turn, int(status.state))
-        self.history = status.history
+        self.done.hear(status)
         waits = status.state is TaskState.WAITING_APPROVAL
         if waits and status != self._waiting:
             self.console.print(waiting_lines(status))

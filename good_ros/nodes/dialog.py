@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 
+from rclpy.clock import Clock, ClockType
+from rclpy.context import Context
 from rclpy.task import Future
+from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from good_ros.core.belief import Belief
@@ -30,24 +33,28 @@ from good_ros.inference.question_choice import (
 from good_ros.inference.tracker import BeliefTracker
 from good_ros.language import conversation
 from good_ros.language.backends import make_generator
-from good_ros.msg import GoalBelief, Question, TaskStatus, Transcript, Utterance
+from good_ros.msg import GoalBelief, Question, TaskStatus, Utterance
+from good_ros.nodes import journal
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import (
     belief_from_msg,
     status_from_msg,
     time_from_msg,
-    transcript_to_msg,
 )
+from good_ros.nodes.journal import Journal
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
     SEED,
     SERVED_MODEL,
+    SESSIONS_FOLDER,
     TASK,
     WORLD,
     Parameter,
+    sessions_folder,
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
+from good_ros.nodes.transcripts import TranscriptPublisher
 from good_ros.nodes.waiting import until_done
 from good_ros.srv import ApprovePlan, AskPerson, ResetSession
 from good_ros.turns.conversation import (
@@ -62,8 +69,15 @@ from good_ros.turns.conversation import (
 )
 from good_ros.turns.dialog import DialogFlow, Phase
 
+RESUME_WAIT_S = 2.0
+"""For so long a dialog that was killed waits to hear of its session from the other nodes."""
 CHOICE_CACHE_MIB = 256.0
 """Keys and values that the scorer of questions holds at most."""
+
+
+def journal_name(context: Context, namespace: str) -> str:
+    """One file for each dialog that may run at a time on a machine."""
+    return f".dialog_{context.get_domain_id()}{namespace.replace('/', '_').rstrip('_')}.jsonl"
 
 
 class DialogNode(GoodNode):
@@ -75,6 +89,7 @@ class DialogNode(GoodNode):
         SEED,
         TASK,
         WORLD,
+        SESSIONS_FOLDER,
         Parameter("max_turns", 20, "Turns after which the session ends.", 1, 1000),
         Parameter(
             "opening",
@@ -139,7 +154,7 @@ class DialogNode(GoodNode):
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.chooser = self.make_chooser(values) if values.question_choice == CHOSEN else None
         self.question = self.publisher(Question, "question", LATCHED)
-        self.transcript = self.publisher(Transcript, "transcript", LATCHED)
+        self.transcript = TranscriptPublisher(self)
         self.listen(Utterance, "utterance", self.on_utterance, SPEECH_IN)
         self.listen(String, "speech_text", self.on_speech_text, SPEECH_IN)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
@@ -153,6 +168,13 @@ class DialogNode(GoodNode):
         """The last settled one."""
         self.aside: Future | None = None
         """What a question in the middle of a turn waits for: its answer, None for none."""
+        self.journal = Journal(
+            sessions_folder(values.sessions_folder)
+            / journal_name(self.context, self.get_namespace())
+        )
+        self.journal_works = True
+        self.cut_off: DialogFlow | None = None
+        self.resume_timer: Timer | None = None
 
     def make_chooser(self, values: SimpleNamespace) -> QuestionChooser:
         """With a scorer of its own: composed with goal_belief they share the weights, and
@@ -183,7 +205,15 @@ class DialogNode(GoodNode):
 
     def start(self) -> None:
         if self.talk is None:
-            self.begin_session()
+            self.cut_off = journal.load(self.journal.path, self.values.max_turns)
+            if self.cut_off is None:
+                self.begin_session()
+            else:
+                self.resume_timer = self.create_timer(
+                    RESUME_WAIT_S,
+                    self.give_up_session,
+                    clock=Clock(clock_type=ClockType.STEADY_TIME),
+                )
         elif self.talk.flow.phase is Phase.QUESTION:
             self.do(self.talk.go_on(self.seconds()))
 
@@ -192,23 +222,81 @@ class DialogNode(GoodNode):
 
     def stop(self) -> None:
         self.end_aside()
+        self.end_resume()
+
+    def teardown(self) -> None:
+        if self.talk is not None:
+            self.journal.remove()
+
+    # A session that was cut off.
+
+    def end_resume(self) -> None:
+        self.cut_off = None
+        if self.resume_timer is not None:
+            self.destroy_timer(self.resume_timer)
+            self.resume_timer = None
+
+    def give_up_session(self) -> None:
+        """No other node knows of the session that was cut off: another stack's, long ago."""
+        self.end_resume()
+        self.begin_session()
+
+    def resume(self, session_id: str) -> None:
+        """Go on with the session that was cut off, where another node is still in it."""
+        flow = self.cut_off
+        if flow is None or not self.active or session_id != flow.transcript.session_id:
+            return
+        self.end_resume()
+        self.talk = self.conversation(flow)
+        self.get_logger().warning(
+            f"session {session_id} goes on after turn {flow.transcript.turn}: dialog was cut off"
+        )
+        self.begin_journal(flow)
+        self.do(self.talk.resume())
 
     def begin_session(self) -> None:
         self.end_aside()
+        self.end_resume()
         flow = DialogFlow(uuid.uuid4().hex[:12], self.values.max_turns)
-        self.talk = Conversation(
+        self.talk = self.conversation(flow)
+        self.begin_journal(flow)
+        self.get_logger().info(f"session {flow.transcript.session_id} begins")
+        self.do(self.talk.begin())
+
+    def conversation(self, flow: DialogFlow) -> Conversation:
+        return Conversation(
             flow,
             opening=self.values.opening,
             completion_phrase=self.values.completion_phrase,
             min_confidence=self.values.min_confidence,
             stop_words_of=self.values.world,
         )
-        self.get_logger().info(f"session {flow.transcript.session_id} begins")
-        self.do(self.talk.begin())
+
+    def begin_journal(self, flow: DialogFlow) -> None:
+        self.journal_works = True
+        self.write_journal(lambda: self.journal.begin(flow))
+
+    def keep_journal(self) -> None:
+        if flow := self.flow:
+            self.write_journal(lambda: self.journal.keep(flow))
+
+    def write_journal(self, write: Callable[[], None]) -> None:
+        """A session without a journal is better than none."""
+        if not self.journal_works:
+            return
+        try:
+            write()
+        except OSError as error:
+            self.journal_works = False
+            self.get_logger().error(
+                f"this session will not go on after a crash ({error}): set sessions_folder"
+            )
 
     def do(self, effects: Iterable[Effect]) -> None:
-        """Carry out what the conversation decides, in its order."""
+        """Carry out what the conversation decides, in its order; what others will know of is in
+        the journal before they do."""
         for effect in effects:
+            self.keep_journal()
             if isinstance(effect, Say):
                 self.publish_question(effect)
             elif isinstance(effect, Tell):
@@ -223,6 +311,7 @@ class DialogNode(GoodNode):
                 self.get_logger().warning(effect.text)
             else:
                 self.get_logger().info(effect.text)
+        self.keep_journal()
 
     # Asking.
 
@@ -283,6 +372,7 @@ class DialogNode(GoodNode):
         return belief if belief.turn == transcript.turn else None
 
     def on_belief(self, message: GoalBelief) -> None:
+        self.resume(message.session_id)
         if message.settled:
             self.belief = belief_from_msg(message)
 
@@ -310,6 +400,7 @@ class DialogNode(GoodNode):
             if self.aside is not None and talk.is_answer_aside(heard):
                 talk.flow.check_new(heard.text, heard.utterance_id)
                 talk.flow.hear_aside(heard.utterance_id)
+                self.keep_journal()
                 self.end_aside(heard.text)
                 return
             self.do(talk.hear(heard, self.seconds()))
@@ -348,6 +439,7 @@ class DialogNode(GoodNode):
     # The executor's report.
 
     def on_status(self, message: TaskStatus) -> None:
+        self.resume(message.session_id)
         if not self.active or self.talk is None:
             return
         status = status_from_msg(message)
@@ -391,7 +483,7 @@ class DialogNode(GoodNode):
 
     def publish_transcript(self) -> None:
         assert self.flow is not None
-        self.transcript.publish(transcript_to_msg(self.flow.transcript, self.header()))
+        self.transcript.publish(self.flow.transcript)
 
     def publish_question(self, say: Say) -> None:
         assert self.flow is not None

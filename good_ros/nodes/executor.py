@@ -16,16 +16,15 @@ from typing import Any
 from std_msgs.msg import Bool
 
 from good_ros.core.belief import Belief
-from good_ros.core.dialog import Transcript as Said
-from good_ros.core.dialog import TurnOutcome
+from good_ros.core.dialog import Transcript, TurnOutcome
 from good_ros.core.errors import WorldError
 from good_ros.core.plan import ErrorCode, StepResult, TaskState
 from good_ros.core.plan import TaskStatus as Status
 from good_ros.language.backends import make_generator
-from good_ros.msg import GoalBelief, TaskStatus, Transcript
+from good_ros.msg import GoalBelief, TaskStatus
 from good_ros.nodes.asking import PersonAsker
 from good_ros.nodes.base import GoodNode, run
-from good_ros.nodes.convert import belief_from_msg, status_to_msg, transcript_from_msg
+from good_ros.nodes.convert import belief_from_msg, status_to_msg
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -41,6 +40,7 @@ from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
 from good_ros.nodes.qos import COMMAND, LATCHED, LATCHED_STREAM
 from good_ros.nodes.suggester import PARAMETERS as SUGGESTIONS
 from good_ros.nodes.suggester import Suggester
+from good_ros.nodes.transcripts import TranscriptReader
 from good_ros.planning.commands import Heard
 from good_ros.planning.conditions import Conditions
 from good_ros.planning.desk import AnyStop, Desk, Stop
@@ -51,6 +51,7 @@ from good_ros.srv import ApprovePlan
 from good_ros.teaching.planner import People, TaughtPlanner
 from good_ros.teaching.profile import ProfileStore
 from good_ros.turns.executor import ExecutorOrder
+from good_ros.turns.window import steps_of_last_turns
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
 from good_ros.worlds.arm.options import MOTIONS, PATHS, ROS2_CONTROL, SIM, ArmOptions
 from good_ros.worlds.base import World
@@ -264,7 +265,7 @@ class ExecutorNode(GoodNode):
         self.world_problem = ""
         self.world_lost = False
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        TranscriptReader(self.listen, self.on_transcript)
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
         self.serve(ApprovePlan, "approve_plan", self.on_approve)
         self.plans = self.keep(PlanServer(self, self, values.second_plan))
@@ -320,14 +321,13 @@ class ExecutorNode(GoodNode):
         self.order.abandon()
         self.plans.abandon()
 
-    def on_transcript(self, message: Transcript) -> None:
-        transcript = transcript_from_msg(message)
+    def on_transcript(self, transcript: Transcript) -> None:
         if self.order.hear_transcript(transcript):
             self.suggester.begin(transcript)
             self.set_up_world()
             return
         self.suggester.hear(transcript)
-        if self.order.is_acting and (message.ended or self.order.is_withdrawn):
+        if self.order.is_acting and (transcript.ended or self.order.is_withdrawn):
             # The person said stop, or never mind, in the middle of a plan, which is undone.
             self.worker.cancel_all()
             self.plans.abandon()
@@ -430,7 +430,9 @@ class ExecutorNode(GoodNode):
 
     # Commands in a person's own words, and suggestions.
 
-    def hear(self, transcript: Said, history: Sequence[StepResult], world: World) -> Heard | None:
+    def hear(
+        self, transcript: Transcript, history: Sequence[StepResult], world: World
+    ) -> Heard | None:
         """What the last utterance asks for in so many words; from the worker."""
         self.people.tell(transcript, self.actor.conditions)
         return self.suggester.command(transcript) or self.people.hear(transcript, history, world)
@@ -440,7 +442,7 @@ class ExecutorNode(GoodNode):
         return self.actor.conditions
 
     @property
-    def settled(self) -> tuple[Belief, Said] | None:
+    def settled(self) -> tuple[Belief, Transcript] | None:
         """The belief that was acted on last, with its transcript; None in between."""
         belief, transcript = self.order.belief, self.order.transcript
         if (
@@ -573,7 +575,8 @@ class ExecutorNode(GoodNode):
             # The model may be down while the turn as such ends well.
             down = status.error_code >= ErrorCode.MODEL_UNAVAILABLE
             self.model_problem = status.error_msg if down else ""
-        self.status.publish(status_to_msg(status, self.header()))
+        shown = replace(status, history=steps_of_last_turns(status.history, status.turn))
+        self.status.publish(status_to_msg(shown, self.header()))
 
 
 def ai2thor_options(values: SimpleNamespace) -> Ai2thorOptions:

@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 
 from good_ros.core.belief import Belief
+from good_ros.core.dialog import Transcript
 from good_ros.core.errors import ModelCancelled
 from good_ros.inference.backends import AUTO, BACKENDS, DTYPES, make_scorer
 from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
 from good_ros.inference.scorer import DEFAULT_CACHE_MIB
 from good_ros.inference.tracker import BeliefTracker, SpeakerTrackers
 from good_ros.language.acts import CHANGED_MIND
-from good_ros.msg import GoalBelief, GoalSet, Transcript
+from good_ros.msg import GoalBelief, GoalSet
 from good_ros.nodes.base import GoodNode, run
-from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg, transcript_from_msg
+from good_ros.nodes.convert import belief_to_msg, goal_set_from_msg
 from good_ros.nodes.parameters import DEADLINE, SCORING_MODEL, SERVED_MODEL, Parameter
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM
+from good_ros.nodes.transcripts import TranscriptReader
 from good_ros.turns.belief import BeliefOrder
 
 RETRY_S = 5.0
@@ -117,7 +119,7 @@ class GoalBeliefNode(GoodNode):
         self.busy = False
         self.last: Belief | None = None
         self.belief = self.publisher(GoalBelief, "goal_belief", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        TranscriptReader(self.listen, self.on_transcript)
         self.listen(GoalSet, "goals", self.on_goals, LATCHED_STREAM)
 
     def start(self) -> None:
@@ -135,9 +137,9 @@ class GoalBeliefNode(GoodNode):
             }
         return facts
 
-    def on_transcript(self, message: Transcript) -> None:
-        if not self.order.hear_transcript(transcript_from_msg(message)):
-            self.get_logger().warning(f"transcript ignored: turn {message.turn} is an older one")
+    def on_transcript(self, transcript: Transcript) -> None:
+        if not self.order.hear_transcript(transcript):
+            self.get_logger().warning(f"transcript ignored: turn {transcript.turn} is an older one")
         self.compute()
 
     def on_goals(self, message: GoalSet) -> None:

@@ -8,19 +8,19 @@ from types import SimpleNamespace
 
 from std_msgs.msg import Empty
 
+from good_ros.core.dialog import Transcript
 from good_ros.core.errors import InputError
 from good_ros.core.goals import Goal, GoalOrigin, GoalSet, unspecified_goal
 from good_ros.inference.backends import make_scorer
 from good_ros.inference.goal_management import GoalManager, GoalNumbers
 from good_ros.inference.sameness import Same, ScoredSameness, same_words
 from good_ros.language.backends import make_generator
-from good_ros.msg import GoalBelief, TaskStatus, Transcript
+from good_ros.msg import GoalBelief, TaskStatus
 from good_ros.msg import GoalSet as GoalSetMsg
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import (
     belief_from_msg,
     goal_set_to_msg,
-    transcript_from_msg,
 )
 from good_ros.nodes.parameters import (
     DEADLINE,
@@ -34,6 +34,7 @@ from good_ros.nodes.parameters import (
     Parameter,
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
+from good_ros.nodes.transcripts import TranscriptReader
 from good_ros.srv import EditGoals
 from good_ros.teaching.profile import TAUGHT_WEIGHT, ProfileStore
 from good_ros.turns.goals import GoalOrder
@@ -110,7 +111,7 @@ class GoalManagerNode(GoodNode):
         self.busy = False
         self.asked_to_propose = False
         self.goals = self.publisher(GoalSetMsg, "goals", LATCHED)
-        self.listen(Transcript, "transcript", self.on_transcript, LATCHED_STREAM)
+        TranscriptReader(self.listen, self.on_transcript)
         self.listen(GoalBelief, "goal_belief", self.on_belief, LATCHED_STREAM)
         self.listen(TaskStatus, "task_status", self.on_status, LATCHED_STREAM)
         self.listen(Empty, "propose_goals", self.on_propose, SPEECH_IN)
@@ -128,8 +129,7 @@ class GoalManagerNode(GoodNode):
             "goals": str(len(self.order.goals.goals)) if self.order.goals else "0",
         }
 
-    def on_transcript(self, message: Transcript) -> None:
-        transcript = transcript_from_msg(message)
+    def on_transcript(self, transcript: Transcript) -> None:
         if self.order.hear_transcript(transcript):
             self.managers = {}
             self.numbers.last = 0

@@ -28,15 +28,14 @@ from good_ros.experiments.variants import VARIANTS
 from good_ros.msg import GoalBelief as BeliefMsg
 from good_ros.msg import GoalSet as GoalSetMsg
 from good_ros.msg import TaskStatus as StatusMsg
-from good_ros.msg import Transcript as TranscriptMsg
 from good_ros.nodes.convert import (
     belief_from_msg,
     goal_set_from_msg,
     status_from_msg,
-    transcript_from_msg,
 )
 from good_ros.nodes.qos import LATCHED_STREAM
 from good_ros.nodes.stack import Stack, StackOptions
+from good_ros.nodes.transcripts import TranscriptReader
 from good_ros.planning.execution import replay
 from good_ros.planning.turn import PlanRecord
 from good_ros.worlds.registry import make_world
@@ -59,16 +58,16 @@ class Listener(Node):
         self.statuses: dict[int, TaskStatus] = {}
         self.heard = time.monotonic()
         for topic, kind, hear in (
-            ("transcript", TranscriptMsg, self.on_transcript),
             ("goal_belief", BeliefMsg, self.on_belief),
             ("goals", GoalSetMsg, self.on_goals),
             ("task_status", StatusMsg, self.on_status),
         ):
             self.create_subscription(kind, topic, hear, LATCHED_STREAM)
+        TranscriptReader(self.create_subscription, self.on_transcript)
 
-    def on_transcript(self, message: Any) -> None:
+    def on_transcript(self, transcript: Transcript) -> None:
         self.heard = time.monotonic()
-        self.transcript = transcript_from_msg(message)
+        self.transcript = transcript
 
     def on_belief(self, message: Any) -> None:
         self.heard = time.monotonic()

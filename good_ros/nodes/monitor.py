@@ -6,7 +6,6 @@ record that it finds.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -31,18 +30,16 @@ from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.belief_display import BeliefDisplay
 from good_ros.nodes.convert import belief_from_msg, message_to_dict, time_from_msg
 from good_ros.nodes.monitor_page import Page
-from good_ros.nodes.parameters import WORLD_SEED, Parameter
+from good_ros.nodes.parameters import SESSIONS_FOLDER, WORLD_SEED, Parameter, sessions_folder
 from good_ros.nodes.qos import DIAGNOSTICS, LATCHED_STREAM
 from good_ros.nodes.topics import STREAM_TOPICS
-from good_ros.recording import SessionRecord, folder_name, read_all
+from good_ros.recording import SessionRecord, actions_of, folder_name, read_all
+from good_ros.turns.window import STATUS_TURNS
 
 WATCH_S = 1.0
+EARLY = 200
+"""Messages that are kept until the transcript of their session comes."""
 LOG_LEVELS = {30: "WARN", 40: "ERROR", 50: "FATAL"}
-
-
-def default_sessions_folder() -> Path:
-    """Where sessions are kept unless a parameter says otherwise: beside ROS's own logs."""
-    return Path(os.environ.get("ROS_HOME", Path.home() / ".ros")) / "good_ros" / "sessions"
 
 
 class MonitorNode(GoodNode):
@@ -50,11 +47,7 @@ class MonitorNode(GoodNode):
     record: SessionRecord | None = None
     page: Page | None = None
     PARAMETERS = (
-        Parameter(
-            "sessions_folder",
-            "",
-            "Where sessions are recorded; empty for good_ros/sessions under ROS_HOME.",
-        ),
+        SESSIONS_FOLDER,
         Parameter("record", True, "Whether sessions are recorded at all."),
         Parameter("world", "household", "The executor's world, whose room the page shows."),
         Parameter("scene", "FloorPlan1", "The executor's scene."),
@@ -72,8 +65,7 @@ class MonitorNode(GoodNode):
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        folder = values.sessions_folder
-        self.root = Path(folder).expanduser() if folder else default_sessions_folder()
+        self.root = sessions_folder(values.sessions_folder)
         try:
             if values.record:
                 self.root.mkdir(parents=True, exist_ok=True)
@@ -155,6 +147,7 @@ class MonitorNode(GoodNode):
             if self.values.record:
                 if existing:
                     self.view.load(read_all(folder))
+                    self.actions_written = actions_of(folder)
                 self.record = SessionRecord(folder, about)
                 self.get_logger().info(f"recording in {folder}")
         except (OSError, GoodError) as error:
@@ -167,7 +160,7 @@ class MonitorNode(GoodNode):
     def on_message(self, kind: str, message: Any) -> None:
         if message.session_id != self.session_id:
             # It may have overtaken the transcript that begins its session.
-            self.early = [*self.early[-20:], (kind, message)]
+            self.early = [*self.early[-EARLY:], (kind, message)]
             return
         self.take(kind, message)
         if kind == "status":
@@ -192,7 +185,9 @@ class MonitorNode(GoodNode):
             self.plan_written = (message.turn, labels)
             steps = [message_to_dict(step) for step in message.plan]
             self.append("plans", {"turn": message.turn, "steps": steps})
-        for number, result in enumerate(message.history):
+        turns = [message.turn - STATUS_TURNS + 1, *(result.turn for result in message.history)]
+        before = sum(action["turn"] < min(turns) for action in self.actions_written)
+        for number, result in enumerate(message.history, before):
             fields = message_to_dict(result)
             if number == len(self.actions_written):
                 self.actions_written.append({})

@@ -5,8 +5,10 @@ The same tables are the source of ``docs/parameters.md``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -116,6 +118,12 @@ PEOPLE_FOLDER = Parameter(
 )
 
 
+SESSIONS_FOLDER = Parameter(
+    "sessions_folder",
+    "",
+    "Where sessions are recorded, and dialog keeps what it needs to go on after it was killed; "
+    "empty for good_ros/sessions under ROS_HOME.",
+)
 WORLD = Parameter(
     "world",
     "household",
@@ -144,3 +152,9 @@ def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
             )
         values[parameter.name] = value
     return SimpleNamespace(**values)
+
+
+def sessions_folder(value: str) -> Path:
+    """The folder of a ``sessions_folder`` parameter; by default beside ROS's own logs."""
+    default = Path(os.environ.get("ROS_HOME", Path.home() / ".ros")) / "good_ros" / "sessions"
+    return Path(value).expanduser() if value else default

@@ -19,6 +19,15 @@ LATCHED_STREAM = QoSProfile(
 """For every subscriber to LATCHED topics: none is skipped while the node is busy, nor put out of
 its place by one of another session."""
 
+LATCHED_BLOCKS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=128,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""For what is published in pieces, each once: a late joiner gets them all (a session has at most
+100 blocks)."""
+
 SPEECH_IN = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
     depth=10,

@@ -34,6 +34,7 @@ from good_ros.nodes.parameters import (
 from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.srv import AnswerSuggestion, ApprovePlan
 from good_ros.turns.conversation import APPROVAL_START
+from good_ros.turns.window import WholeHistory
 from good_ros.worlds.registry import make_world
 
 
@@ -87,7 +88,7 @@ class SimulatedHumanNode(GoodNode):
             temperament=load_temperament(values.temperament),
             deadline_s=values.deadline_s,
         )
-        self.history: tuple[StepResult, ...] = ()
+        self.done = WholeHistory()
         self.answered: tuple[str, int, str] = ("", 0, "")
         self.judged: Status | None = None
         self.approve = self.create_client(ApprovePlan, "approve_plan")
@@ -104,7 +105,7 @@ class SimulatedHumanNode(GoodNode):
 
     def on_status(self, message: TaskStatus) -> None:
         status = status_from_msg(message)
-        self.history = status.history
+        self.done.hear(status)
         waits = status.state is TaskState.WAITING_APPROVAL
         if self.active and waits and status != self.judged:
             self.judged = status
@@ -113,8 +114,10 @@ class SimulatedHumanNode(GoodNode):
     def judge(self, status: Status) -> None:
         """Say yes or no to a plan that waits for it."""
 
+        history = self.done.steps
+
         def job(cancel: threading.Event) -> bool:
-            return self.human.would_approve(status.plan, status.history)
+            return self.human.would_approve(status.plan, history)
 
         def then(approved: bool | None, error: BaseException | None) -> None:
             if approved is None:
@@ -131,7 +134,7 @@ class SimulatedHumanNode(GoodNode):
         """Say yes or no to what is offered, as to a plan that waits for approval."""
         if not self.active or message.state != Suggestion.OFFERED:
             return
-        steps, history = [step_from_msg(step) for step in message.steps], self.history
+        steps, history = [step_from_msg(step) for step in message.steps], self.done.steps
 
         def job(cancel: threading.Event) -> bool:
             return self.human.would_approve(steps, history)
@@ -158,10 +161,10 @@ class SimulatedHumanNode(GoodNode):
         if message.text.startswith(APPROVAL_START) or not is_word_to_us:
             return
         if message.session_id != self.answered[0] and message.turn == 1:
-            self.history = ()
+            self.done.resume(message.session_id, ())
         in_mid_turn = key[:2] == self.answered[:2]
         self.answered = key
-        history = self.history
+        history = self.done.steps
 
         def job(cancel: threading.Event) -> str:
             return self.human.answer(message.text, message.turn, history, cancel)

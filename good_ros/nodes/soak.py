@@ -6,6 +6,7 @@ import contextlib
 import gc
 import statistics
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ from good_ros.nodes.stack import Stack, StackOptions
 
 SETTLING_TURNS = 50
 """Not counted for memory: caches fill, and Python's allocator finds its size."""
+YARDSTICK = 200_000
 WINDOW = 50
 """Turns at each end whose median times are compared."""
 
@@ -31,13 +33,16 @@ WINDOW = 50
 @dataclass(frozen=True)
 class Soak:
     """``memory_slope_kb_per_turn``: least squares over the resident memory after each turn, in
-    kB of 1,000 bytes; ``turn_time_ratio_last_first``: medians of the last and the first turns."""
+    kB of 1,000 bytes. ``turn_time_ratio_last_first``: medians of the last and the first turns, each
+    turn's time taken over that of a fixed piece of work right after it, since other programs on
+    the machine stretch both; ``turn_seconds_ratio_last_first`` without that."""
 
     turns: int
     turns_lost: int
     turns_doubled: int
     memory_slope_kb_per_turn: float
     turn_time_ratio_last_first: float
+    turn_seconds_ratio_last_first: float
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -85,20 +90,22 @@ def run(turns: int, on_turn: Callable[[int], None] = lambda turn: None) -> Soak:
         talker = bench.Talker(context=stack.context)
         stack.add(talker)
         stack.start()
-        memory = []
+        memory, yardsticks = [], []
         for turn in range(1, turns + 1):
             bench._block(stack, talker, 1)
+            yardsticks.append(_yardstick_s())
             memory.append(_resident_kb())
             on_turn(turn)
         monitor: Any = stack.nodes["monitor"]
         recorded = recording.read(monitor.folder, "beliefs")
         said = recording.read(monitor.folder, "transcript")
-    return measure(turns, talker.seconds, memory, recorded, said)
+    return measure(turns, talker.seconds, yardsticks, memory, recorded, said)
 
 
 def measure(
     turns: int,
     seconds: Sequence[float],
+    yardsticks: Sequence[float],
     memory_kb: Sequence[float],
     beliefs: Sequence[Mapping[str, Any]],
     transcript: Sequence[Mapping[str, Any]],
@@ -111,9 +118,21 @@ def measure(
     doubled = [t for t in wanted if settled[t] > 1]
     counted = memory_kb[SETTLING_TURNS:] if len(memory_kb) > 2 * SETTLING_TURNS else memory_kb
     slope = float(np.polyfit(range(len(counted)), counted, 1)[0]) if len(counted) > 1 else 0.0
-    window = max(1, min(WINDOW, len(seconds) // 4))
-    ratio = statistics.median(seconds[-window:]) / statistics.median(seconds[:window])
-    return Soak(turns, len(lost), len(doubled), round(slope, 2), round(ratio, 3))
+    measured = [s / yard for s, yard in zip(seconds, yardsticks, strict=True)]
+    ratios = [_last_to_first(values) for values in (measured, seconds)]
+    return Soak(turns, len(lost), len(doubled), round(slope, 2), *(round(r, 3) for r in ratios))
+
+
+def _last_to_first(values: Sequence[float]) -> float:
+    window = max(1, min(WINDOW, len(values) // 4))
+    return statistics.median(values[-window:]) / statistics.median(values[:window])
+
+
+def _yardstick_s() -> float:
+    """Seconds that a fixed piece of work takes now."""
+    began = time.perf_counter()
+    sum(number % 7 for number in range(YARDSTICK))
+    return time.perf_counter() - began
 
 
 def _resident_kb() -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from good_ros.msg import GoalBelief, GoalSet, Question, Suggestion, TaskStatus, Transcript
 
 STREAM_TOPICS: Mapping[str, tuple[str, Any]] = {
+    "transcript_past": ("transcript_past", Transcript),
     "transcript": ("transcript", Transcript),
     "questions": ("question", Question),
     "goals": ("goals", GoalSet),

@@ -15,7 +15,7 @@ from good_ros.core.errors import InputError
 from good_ros.core.plan import ErrorCode
 from good_ros.language.wording import plain
 from good_ros.optimize.environments.base import Feedback, Kind
-from good_ros.recording import read
+from good_ros.recording import read, turns
 
 AGAINST = re.compile(
     r"\b(th(at|is) (is|was) wrong|that s wrong|not what i (wanted|asked|meant|said)"
@@ -71,9 +71,7 @@ def _of_session(folder: Path) -> Iterator[Feedback]:
 
 def _utterances(folder: Path) -> dict[int, str]:
     """What the person said, by turn."""
-    lines = read(folder, "transcript")
-    turns: list[Mapping[str, Any]] = lines[-1]["turns"] if lines else []
-    return {int(t["turn"]): str(t["utterance"]) for t in turns}
+    return {int(t["turn"]): str(t["utterance"]) for t in turns(folder)}
 
 
 def _done_in(status: Mapping[str, Any], turn: int) -> list[Mapping[str, Any]]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
+from good_ros.language.acts import REMEMBERED
 from good_ros.worlds.base import ObjectView
 
 ALLERGENS = {
@@ -110,12 +112,14 @@ def needs_of(transcript: Transcript, belief: Belief | None = None) -> Needs:
     """What the person has said in the whole dialog, and what the likeliest goal says."""
     needs = Needs()
     for turn in transcript.turns:
-        needs |= in_answer(turn.question, turn.utterance)
+        if found := in_answer(turn.question, turn.utterance):
+            needs |= found
     if belief is None or belief.top.goal.is_unspecified:
         return needs
     return needs | stated([belief.top.goal.text])
 
 
+@lru_cache(maxsize=REMEMBERED)
 def in_answer(question: str, answer: str) -> Needs:
     """What an answer says; a bare 'yes' or 'gluten' to a question about it counts as well."""
     needs = stated([answer])

@@ -108,6 +108,14 @@ class Conversation:
         yield Tell()
         yield from self.go_on()
 
+    def resume(self) -> Iterator[Effect]:
+        """The conversation goes on as it stood, after what carried it was cut off."""
+        flow = self.flow
+        yield Tell()
+        if flow.phase is Phase.REPLY:
+            yield Say(flow.question, flow.expects_reply, flow.next_turn)
+        yield from self.go_on()
+
     def go_on(self, now: float = 0.0) -> Iterator[Effect]:
         """What comes next while no question stands: words that are held, a question that was
         left open, or a new one."""

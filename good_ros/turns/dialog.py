@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import Any
 
 from good_ros.core.dialog import Transcript, Turn, TurnOutcome
 from good_ros.core.errors import InputError
 from good_ros.core.plan import StepResult, TaskState, TaskStatus
 from good_ros.language.acts import answers_earlier
+from good_ros.turns.window import WholeHistory
 
 OUTCOMES = {
     TaskState.NO_ACTION: TurnOutcome.NO_ACTION,
@@ -51,10 +54,63 @@ class DialogFlow:
         self.expects_reply = False
         self.all_asked: list[str] = []
         """Every question of the session, so that none is asked again."""
-        self.history: tuple[StepResult, ...] = ()
-        self._heard_ids: set[str] = set()
+        self._whole = WholeHistory()
+        self.heard_ids: list[str] = []
+        """The ids of the utterances that were heard, in order."""
+        self._ids: set[str] = set()
         self._held: deque[Held] = deque()
         self._unanswered = ""
+
+    @classmethod
+    def resumed(
+        cls,
+        transcript: Transcript,
+        max_turns: int,
+        standing: Mapping[str, Any],
+        heard_ids: Sequence[str],
+        all_asked: Sequence[str],
+    ) -> DialogFlow:
+        """A conversation that was cut off, as it stood: ``standing`` is what ``standing`` gave.
+
+        Raises KeyError or ValueError where something of it is missing.
+        """
+        flow = cls(transcript.session_id, max_turns)
+        flow.transcript = transcript
+        flow.phase = Phase[standing["phase"]]
+        flow.question, flow.asked = standing["question"], standing["asked"]
+        flow.expects_reply = standing["expects_reply"]
+        flow.all_asked = [*all_asked]
+        flow._held = deque(Held(*words) for words in standing["held"])
+        flow._unanswered = standing["unanswered"]
+        flow._whole.resume(
+            transcript.session_id, [r for turn in transcript.turns for r in turn.actions]
+        )
+        for utterance_id in heard_ids:
+            flow._remember(utterance_id)
+        return flow
+
+    def standing(self) -> dict[str, Any]:
+        """How the conversation stands beside its transcript, what was heard and what was asked,
+        as JSON has it."""
+        return {
+            "phase": self.phase.name,
+            "question": self.question,
+            "asked": self.asked,
+            "expects_reply": self.expects_reply,
+            "held": [[held.text, held.speaker_id] for held in self._held],
+            "unanswered": self._unanswered,
+            "ended": self.transcript.ended,
+        }
+
+    def _remember(self, utterance_id: str) -> None:
+        if utterance_id and utterance_id not in self._ids:
+            self._ids.add(utterance_id)
+            self.heard_ids.append(utterance_id)
+
+    @property
+    def history(self) -> tuple[StepResult, ...]:
+        """Every step of the session, as of the last report."""
+        return self._whole.steps
 
     @property
     def next_turn(self) -> int:
@@ -125,7 +181,7 @@ class DialogFlow:
             raise InputError(
                 "utterance ignored: the session has ended; reset_session begins another"
             )
-        if utterance_id and utterance_id in self._heard_ids:
+        if utterance_id and utterance_id in self._ids:
             raise InputError(f"utterance ignored: id {utterance_id!r} was heard before")
         if self.phase is Phase.REPLY:
             return
@@ -149,8 +205,7 @@ class DialogFlow:
         question that stands, or says that it answers an earlier one, is an answer to the question
         before; the one that stands then still does.
         """
-        if utterance_id:
-            self._heard_ids.add(utterance_id)
+        self._remember(utterance_id)
         if self.phase is not Phase.REPLY:
             self._held.append(Held(text, speaker_id))
             return None
@@ -176,8 +231,7 @@ class DialogFlow:
 
     def hear_aside(self, utterance_id: str) -> None:
         """An utterance answered a question in the middle of a turn; it is not heard again."""
-        if utterance_id:
-            self._heard_ids.add(utterance_id)
+        self._remember(utterance_id)
 
     def take_held(self) -> Held | None:
         """The oldest words that were said while no question stood, once."""
@@ -204,7 +258,7 @@ class DialogFlow:
             outcome=OUTCOMES[status.state],
             actions=tuple(r for r in status.history if r.turn == status.turn),
         )
-        self.history = status.history
+        self._whole.hear(status)
         self.transcript = replace(self.transcript, turns=(*self.transcript.turns[:-1], turn))
         self.phase = Phase.QUESTION
         if status.state is TaskState.DONE:

@@ -22,12 +22,15 @@ class GoalOrder:
         self.transcript: Transcript | None = None
         self.belief: Belief | None = None
         self._others: dict[str, GoalSet] = {}
+        self._everyones: GoalSet | None = None
+        """The set as it stood before anybody spoke, with what people added or pinned by then."""
 
     def begin(self, goals: GoalSet) -> None:
         """A session begins with these goals (turn 0, version 1)."""
         self.goals = goals
         self.belief = None
         self._others = {}
+        self._everyones = None
 
     def new_speaker(self) -> str:
         """Who spoke last, where the current set is another's; else empty."""
@@ -48,13 +51,17 @@ class GoalOrder:
         return speaker_id in self._others
 
     def turn_to(self, speaker_id: str, first: GoalSet) -> GoalSet:
-        """Make the set of a speaker the current one; ``first`` where they have none yet. Its turn
-        is the one before the transcript's, so that the belief over it is a pass 1."""
+        """Make the set of a speaker the current one; where they have none yet, that of before
+        anybody spoke, or ``first``. Its turn is the one before the transcript's, so that the
+        belief over it is a pass 1."""
         assert self.goals is not None
         assert self.transcript is not None
         if self.goals.speaker_id:
             self._others[self.goals.speaker_id] = self.goals
+        else:
+            self._everyones = self.goals
         own = self._others.pop(speaker_id, None)
+        first = self._everyones or first
         self.goals = replace(
             own or first,
             turn=self.transcript.turn - 1,

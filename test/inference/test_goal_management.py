@@ -236,3 +236,98 @@ class TestPerson:
     def test_bad_edits_are_refused(self, keywords, match):
         with pytest.raises(InputError, match=match):
             GoalManager().edit_by_person(self.goals, **keywords)
+
+
+BREAD = "the bread put in the fridge"
+BOTH = "the bread and the tomato put in the fridge"
+
+
+def test_what_was_just_removed_is_not_proposed_again():
+    """Seen in a real session: unsafe, and back in the same edit under another number."""
+    reply = json.dumps(["clean hands", "ice", "a bath"])
+    said = verdicts(tea="fits", ice="unsafe", soup="against")
+    manager = GoalManager()
+    edited = edit(manager, [said, reply], (UNSPECIFIED, 0.5), (TEA, 0.3), (ICE, 0.1), (SOUP, 0.1))
+    assert {r.goal.text for r in edited.removed} == {"ice", "soup"}
+    assert texts(edited.added) == ["clean hands", "a bath"]
+    # An unsafe one stays away; one that went against what was said may come back.
+    reply = json.dumps(["ice", "soup", "a walk"])
+    edited = edit(manager, [all_fit, reply], (UNSPECIFIED, 0.9), (TEA, 0.1), turn=2)
+    assert texts(edited.added) == ["soup", "a walk"]
+
+
+def explained_by(goal: Goal, *others: Goal) -> Belief:
+    """A goal leads over the dialog, but 'Unspecified' explains the last utterance best."""
+    hypotheses = [Hypothesis(goal, 0.8, -1.0, -1.0, -9.0)]
+    hypotheses += [Hypothesis(other, 0.1, -3.0, -1.0, -9.0) for other in others]
+    hypotheses.append(Hypothesis(UNSPECIFIED, 0.1, -3.0, -1.0, -2.0))
+    return Belief("s", 2, 4, False, tuple(hypotheses), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("leading", "further", "joined"),
+    [
+        (BREAD, "the milk put in the sink", f"{BREAD}, and the milk put in the sink"),
+        (BREAD, BOTH, None),
+        (
+            "the watch put in the safe",
+            "the watch put in the safe, and the ring put on the desk",
+            None,
+        ),
+        (
+            "the bread put in the fridge",
+            "the bread put in the fridge, and the lamp switched on",
+            None,
+        ),
+        (
+            BOTH,
+            "the tomato put in the fridge, and the egg put in the sink",
+            f"{BOTH}, and the egg put in the sink",
+        ),
+    ],
+)
+def test_a_further_wish_is_joined_with_the_leading_one_each_thing_said_once(
+    leading, further, joined
+):
+    """Seen in real sessions: 'X, and Y, and X'. Where the further wish says all of it already,
+    nothing is joined."""
+    reply = json.dumps([further, "a bath", "a walk"])
+    edited = GoalManager().edit(
+        explained_by(Goal("g1", leading)), DIALOG, ScriptedGenerator([reply]), "help"
+    )
+    wanted = [further, "a bath", "a walk"]
+    assert texts(edited.added) == ([joined, *wanted] if joined else wanted)
+
+
+class TestMerging:
+    def test_of_two_that_mean_the_same_the_likeliest_stays(self):
+        twin = Goal("g5", "the tea")
+        edited = edit(GoalManager(), [all_fit], (TEA, 0.2), (twin, 0.5), (ICE, 0.3))
+        (removal,) = edited.removed
+        assert removal.goal == TEA
+        assert removal.reason is RemovalReason.MODEL
+        assert removal.detail == "means the same as g5: the tea"
+
+    def test_one_that_a_person_pinned_stays_whichever_is_likelier(self):
+        pinned = Goal("g5", "the tea", pinned=True)
+        edited = edit(GoalManager(), [all_fit], (TEA, 0.6), (pinned, 0.1), (ICE, 0.3))
+        assert [r.goal for r in edited.removed] == [TEA]
+
+    def test_two_that_a_person_pinned_both_stay(self):
+        goals = [(Goal(f"g{n}", "tea", pinned=True), 0.4) for n in (5, 6)]
+        assert edit(GoalManager(), [all_fit], *goals, (ICE, 0.2)).removed == ()
+
+    def test_what_means_the_same_is_for_whom_it_is_made_to_say(self):
+        manager = GoalManager(same=lambda first, second: {first, second} == {"tea", "soup"})
+        edited = edit(manager, [all_fit], (TEA, 0.6), (ICE, 0.3), (SOUP, 0.1))
+        assert [r.goal for r in edited.removed] == [SOUP]
+
+
+def test_goals_are_proposed_on_request_though_one_leads():
+    reply = json.dumps(["a bath", "tea", "a walk"])
+    current = belief((TEA, 0.9), (UNSPECIFIED, 0.1))
+    goals = edit(GoalManager(), [json.dumps(["tea", "ice", "soup"])], (UNSPECIFIED, 1.0))
+    edited = GoalManager().propose(current, DIALOG, ScriptedGenerator([reply]), "help", goals)
+    assert texts(edited.added)[-2:] == ["a bath", "a walk"]
+    assert (edited.turn, edited.version) == (goals.turn, goals.version + 1)
+    assert {g.id for g in goals.goals} < {g.id for g in edited.goals}

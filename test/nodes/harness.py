@@ -34,6 +34,7 @@ class Probe(Node):
     TOPICS = (
         ("question", Question),
         ("transcript", Transcript),
+        ("transcript_past", Transcript),
         ("goals", GoalSet),
         ("goal_belief", GoalBelief),
         ("task_status", TaskStatus),

@@ -1,5 +1,6 @@
 """The whole loop on a real graph: real nodes over DDS, scripted models, the real household."""
 
+import json
 import math
 
 import pytest
@@ -10,9 +11,19 @@ from good_ros import recording
 from good_ros.core.errors import ModelError
 from good_ros.msg import ErrorCode, GoalBelief, TaskStatus, Utterance
 from good_ros.nodes.qos import LATCHED
+from good_ros.nodes.transcripts import TranscriptReader
 from good_ros.srv import EditGoals, ResetSession
+from good_ros.turns.window import WINDOW
 
-from .harness import BREAD, KNIFE, SAID, ScriptedStack, bread_scores, bread_script
+from .harness import (
+    BREAD,
+    KNIFE,
+    SAID,
+    ScriptedStack,
+    all_fit,
+    bread_scores,
+    bread_script,
+)
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(120)]
 
@@ -372,3 +383,30 @@ def test_nodes_go_through_the_life_cycle_again_and_again(make):
 def test_partial_utterance_fields_have_defaults():
     assert Utterance().is_final is False
     assert Utterance.CONFIDENCE_UNKNOWN == -1.0
+
+
+def test_a_late_joiner_gets_the_whole_of_a_long_session(make):
+    """No message grows with the session, and yet nothing of it is lost to who comes late."""
+    turns = WINDOW + 3
+    said = [f"The bread should be cold, {n}" for n in range(1, turns + 1)]
+    script = {
+        "dialog": [f"Question number {n}?" for n in range(1, turns + 2)],
+        "goal_manager": [json.dumps([BREAD, KNIFE, "tea made"]), *[all_fit] * 2 * turns],
+        "executor": [json.dumps(["put Bread in Fridge"])] * turns,
+    }
+    with make(script, bread_scores(*said), max_turns=turns + 1) as run:
+        for turn, words in enumerate(said, 1):
+            run.turn(turn, words)
+        run.wait_asked(turns + 1)
+        assert max(len(t.turns) for t in run.probe.heard["transcript"]) == WINDOW
+        heard = []
+        TranscriptReader(run.probe.create_subscription, heard.append)
+        run.wait(lambda: bool(heard), "the whole transcript")
+        assert [turn.utterance for turn in heard[-1].turns] == said
+        assert [r.step.label for t in heard[-1].turns for r in t.actions][:2] == [
+            "pick up Bread",
+            "put Bread in Fridge",
+        ]
+        folder = run.stack.nodes["monitor"].folder
+        run.wait(lambda: run.stack.nodes["monitor"].has_recorded(turns), "the record")
+    assert [turn["utterance"] for turn in recording.turns(folder)] == said
