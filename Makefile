@@ -5,6 +5,8 @@
 # make arm   adds the arm world (MuJoCo); its tests are skipped without
 # make speech   adds hearing and speaking: packages, espeak-ng and the speech model
 # make test-speech   their tests, with the message packages of other front ends built as stand-ins
+# make audit   looks the packages up among known vulnerabilities, where the service can be reached
+# make secrets   looks for keys in what is committed
 # make docs   the documentation as a site, in build/site
 # make test-compat   imports everything with numpy 1.26 and 2, without ROS, without heavy libraries
 # make test-promst   runs ScienceWorld and ALFWorld, installed in .venv-promst, through our interface
@@ -22,7 +24,7 @@ WEB     ?=
 GOOD := .venv/bin/good
 
 .PHONY: setup arm transformers speech demo chat test test-web test-speech test-compat test-promst test-vllm \
-	chromium lint docs docs-interfaces docs-parameters clean
+	chromium lint audit secrets docs docs-interfaces docs-parameters clean
 
 setup:
 	@scripts/setup.sh
@@ -78,12 +80,18 @@ lint: setup
 	@.venv/bin/hadolint docker/Dockerfile docker/Dockerfile.cuda
 	@.venv/bin/shellcheck scripts/*.sh docker/*.sh .ci/run
 
+audit: setup
+	@scripts/audit.sh
+
+secrets: setup
+	@.venv/bin/python scripts/check_secrets.py
+
 docs-interfaces: setup
 	@.venv/bin/python scripts/write_interfaces.py
 
 docs: setup
 	@scripts/setup.sh docs
-	@.venv/bin/python scripts/check_docs.py
+	@.venv/bin/python scripts/check_docs.py --run
 	@.venv/bin/mkdocs build --quiet
 
 docs-parameters: setup

@@ -5,4 +5,6 @@ set -eo pipefail
 source "/opt/ros/${ROS_DISTRO}/setup.bash"
 # shellcheck source=/dev/null
 source /ws/install/setup.bash
-exec timeout 8 ros2 topic echo --once /diagnostics >/dev/null
+# With its type: without, ros2 gives up before it has found the topic.
+exec timeout 8 ros2 topic echo --once --no-daemon \
+  /diagnostics diagnostic_msgs/msg/DiagnosticArray >/dev/null

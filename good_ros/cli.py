@@ -14,6 +14,7 @@ from typing import Any
 from good_ros.commands import (
     arm,
     bench_belief,
+    bench_fleet,
     bench_monitor,
     bench_world,
     eval_arm,
@@ -32,16 +33,11 @@ from good_ros.commands import (
 )
 from good_ros.core.errors import GoodError
 from good_ros.language.backends import is_url
+from good_ros.launch_arguments import TABLES, WITHOUT_PROFILE
 
 DEFAULT_WORLD = "household"
 DEFAULT_PROFILE = "put_away_food"
 DEFAULT_PROFILES = {"grocery": "chocolate_cake", "arm": "lunch_bag", "table": "lunch_bag"}
-WITHOUT_PROFILE = {
-    "grocery": ("fill a shopping cart with what the person wants, and buy it", "store")
-}
-"""By world, task and scene where no profile gives them and the parameters' own do not fit."""
-TABLES = {"arm": "lunch_bag", "table": "lunch_bag"}
-"""By world the scene that stands where none is named; the nodes' own default is a kitchen."""
 LAST_RECORD_S = 10.0
 """How long the end of a session is waited for on disk; what it waits for has been published."""
 
@@ -122,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="what a part costs, as ratios within one run")
     parts = bench.add_subparsers(required=True, metavar="WHAT")
-    for part in (bench_belief, bench_monitor, bench_world):
+    for part in (bench_belief, bench_fleet, bench_monitor, bench_world):
         part.add_to(parts)
 
     worlds.add_commands(commands)

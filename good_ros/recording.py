@@ -9,7 +9,9 @@ the fields of the message.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +30,18 @@ LATER = ("suggestions", "transcript_past")
 """Kinds that records of older versions have not."""
 KINDS = (*STREAMS, "plans", "actions")
 """All; plans and actions are drawn from the status."""
+
+
+def folder_name(session_id: str) -> str:
+    """``session_id`` as a part of a folder's name: it comes from a message, and may be anything.
+
+    An id that is no plain word is told from others by a digest.
+    """
+    plain = re.sub(r"[^A-Za-z0-9-]", "_", session_id)[:40]
+    if plain == session_id and plain:
+        return plain
+    digest = hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()
+    return f"{plain}-{digest[:12]}"
 
 
 class SessionRecord:

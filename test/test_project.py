@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from good_ros import launch_arguments, node_names
+from good_ros import node_names
 from good_ros.core.goals import GoalOrigin, RemovalReason
 from good_ros.core.plan import ErrorCode, TaskState
 
@@ -133,22 +134,13 @@ def test_the_parameter_file_names_declared_parameters():
             assert type(setting) is type(known[name].default)
 
 
-@pytest.mark.ros
-def test_launch_arguments_are_described_and_go_to_declared_parameters():
-    from good_ros.nodes.stack import node_type
-
-    described = (*launch_arguments.ARGUMENTS, launch_arguments.PROFILE_ARGUMENT)
-    assert all(description.endswith(".") for _, _, description in described)
-    names = {name for name, _, _ in described}
-    assert {"namespace", "params_file", "log_level", "world", "model"} <= names
-    assert set(launch_arguments.TAKERS) == {*node_names.NODES, *node_names.EXTRA_NODES}
-    for node, taken in launch_arguments.TAKERS.items():
-        declared = {p.name for p in node_type(node).PARAMETERS}
-        assert set(taken) <= declared
-        assert set(taken.values()) <= names
+PYTHON_PACKAGES = {"numpy", "yaml", "jsonschema", "rich", "uvicorn", "starlette"}
+"""By the names that they are imported by."""
 
 
-def test_every_launch_file_is_python_without_surprises():
-    for path in (ROOT / "launch").glob("*.launch.py"):
-        compile(path.read_text(), str(path), "exec")
-        assert "generate_launch_description" in path.read_text()
+def test_what_nodes_and_launch_files_import_is_in_package_xml():
+    listed = set(re.findall(r"depend>(?:python3-)?([\w-]+)</", (ROOT / "package.xml").read_text()))
+    for path in (*(ROOT / "good_ros" / "nodes").glob("*.py"), *(ROOT / "launch").glob("*.py")):
+        used = {name.split(".")[0] for name in imports(path, at_load_only=True)}
+        used -= {"good_ros", *sys.stdlib_module_names, *PYTHON_PACKAGES}
+        assert used <= listed, path

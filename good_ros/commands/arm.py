@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from pathlib import Path
@@ -117,4 +118,7 @@ def _stop(options: argparse.Namespace) -> int:
 def _stand_in(options: argparse.Namespace) -> int:
     from good_ros.nodes.arm_stand_in import run
 
-    return run(options.arm_file, options.scene, options.rate)
+    # An interrupt is how it ends; a launch file would tell of a process that died otherwise.
+    with contextlib.suppress(KeyboardInterrupt):
+        return run(options.arm_file, options.scene, options.rate)
+    return 0

@@ -26,7 +26,7 @@ from good_ros.language.acts import changes_mind
 from good_ros.language.contrast import parts
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
-from good_ros.language.wording import control_character, plain
+from good_ros.language.wording import control_character, plain, without_controls
 
 MAX_GOAL_CHARS = 120
 PROPOSED_AT_ONCE = 3
@@ -348,7 +348,7 @@ class GoalManager:
         known = [g.text for g in goals if not g.is_unspecified] + [*gone, UNSPECIFIED_TEXT]
         texts: list[str] = []
         for text in proposed:
-            text = _PREFIX.sub("", " ".join(text.split()).rstrip("."))
+            text = _PREFIX.sub("", " ".join(without_controls(text).split()).rstrip("."))
             if self._is_new(text, [*known, *texts]):
                 texts.append(text)
         changed = transcript.turns and changes_mind(transcript.turns[-1].utterance)

@@ -14,7 +14,7 @@ from good_ros.core.plan import StepResult
 from good_ros.language import prompts
 from good_ros.language.acts import REMEMBERED, asks, sentences_of
 from good_ros.language.generator import Generator, Message, Sampling
-from good_ros.language.wording import control_character, plain
+from good_ros.language.wording import control_character, plain, without_controls
 
 MAX_UTTERANCE_CHARS = 1000
 MAX_QUESTION_TOKENS = 40
@@ -189,7 +189,7 @@ def stops(utterance: str, world: str = "") -> bool:
 
 def one_question(text: str) -> str:
     """The first question of a reply, without quotes or a speaker's name."""
-    text = " ".join(text.split()).strip().strip('"').strip()
+    text = " ".join(without_controls(text).split()).strip().strip('"').strip()
     text = re.sub(r"^(robot|question|assistant)\s*:\s*", "", text, flags=re.IGNORECASE)
     end = next((i + 1 for i, character in enumerate(text) if asks(character)), len(text))
     return text[:end].strip().strip('"').strip()

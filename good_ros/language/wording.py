@@ -23,3 +23,9 @@ def control_character(text: str) -> str:
         if unicodedata.category(character) in ("Cc", "Cs"):
             return f"U+{ord(character):04X}"
     return ""
+
+
+def without_controls(text: str) -> str:
+    """``text`` with a space for each control character and lone surrogate: what a model wrote is
+    shown in terminals, which would obey them."""
+    return "".join(" " if control_character(character) else character for character in text)

@@ -54,7 +54,10 @@ class SpunNode:
     """A node that is spun by its own thread until ``close``."""
 
     def __init__(self, name: str, context: Context, namespace: str = "") -> None:
-        self.node = Node(name, context=context, namespace=namespace or None)
+        # A name that a launch file gives to the process is the node's that it starts, not this
+        # one's: two nodes of one name answer each other's services.
+        own_name = ["--ros-args", "-r", f"__node:={name}"]
+        self.node = Node(name, context=context, namespace=namespace or None, cli_args=own_name)
         self.executor = SingleThreadedExecutor(context=context)
         self.executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name=name, daemon=True)

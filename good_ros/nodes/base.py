@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -199,8 +202,23 @@ def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
         if rclpy.ok():
             raise
     finally:
-        for node in nodes:
-            node.close()
-        executor.shutdown(timeout_sec=1.0)
-        rclpy.try_shutdown()
+        with uninterrupted():
+            for node in nodes:
+                node.close()
+            executor.shutdown(timeout_sec=1.0)
+            rclpy.try_shutdown()
     return 0
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore SIGINT meanwhile: `ros2 launch` sends one to processes that the terminal's Ctrl-C
+    has reached already, and closing should not be cut off. SIGTERM is rclpy's to handle."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -33,7 +33,7 @@ from good_ros.nodes.monitor_page import Page
 from good_ros.nodes.parameters import SESSIONS_FOLDER, WORLD_SEED, Parameter, sessions_folder
 from good_ros.nodes.qos import DIAGNOSTICS, LATCHED_STREAM
 from good_ros.nodes.topics import STREAM_TOPICS
-from good_ros.recording import SessionRecord, actions_of, read_all
+from good_ros.recording import SessionRecord, actions_of, folder_name, read_all
 from good_ros.turns.window import STATUS_TURNS
 
 WATCH_S = 0.25
@@ -135,8 +135,9 @@ class MonitorNode(GoodNode):
         self.actions_written = []
         self.plan_written = (0, ())
         self.settled_turn = self.reported_turn = 0
-        existing = sorted(self.root.glob(f"*-{session_id}"))
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{session_id}"
+        ending = folder_name(session_id)
+        existing = sorted(self.root.glob(f"*-{ending}"))
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{ending}"
         folder = existing[-1] if existing else self.root / name
         self.view.begin(session_id)
         about = {

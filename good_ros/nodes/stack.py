@@ -6,6 +6,7 @@ processes of their own.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from good_ros.core.errors import GoodError
 from good_ros.node_names import NODES
-from good_ros.nodes.base import GoodNode
+from good_ros.nodes.base import GoodNode, uninterrupted
 from good_ros.nodes.parameters import EVERY_NODE
 
 
@@ -55,6 +56,7 @@ class Stack:
 
     def __init__(self, options: StackOptions, context: Context | None = None) -> None:
         self.context = context or Context()
+        self.handles_signals = options.handle_signals
         arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
         # rclpy handles signals by itself only for its default context.
         signals = SignalHandlerOptions.ALL if options.handle_signals else SignalHandlerOptions.NO
@@ -133,9 +135,10 @@ class Stack:
 
     def close(self) -> None:
         """Stop everything; what was recorded is complete."""
-        for node in self.nodes.values():
-            node.close()
-        for other in self.others:
-            other.destroy_node()
-        self.executor.shutdown(timeout_sec=1.0)
-        self.context.try_shutdown()
+        with uninterrupted() if self.handles_signals else contextlib.nullcontext():
+            for node in self.nodes.values():
+                node.close()
+            for other in self.others:
+                other.destroy_node()
+            self.executor.shutdown(timeout_sec=1.0)
+            self.context.try_shutdown()

