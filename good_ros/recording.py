@@ -9,13 +9,16 @@ the fields of the message.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from good_ros.core.errors import InputError
 from good_ros.core.json_values import finite
@@ -45,13 +48,19 @@ def folder_name(session_id: str) -> str:
 
 
 class SessionRecord:
-    """Writes one session. Raises OSError where the folder cannot be written."""
+    """Writes one session, or goes on with the one that is in the folder.
+
+    ``about`` is what the session ran with; what an earlier record of it says stays. Raises
+    OSError where the folder cannot be written.
+    """
 
     def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "session.json").write_text(json.dumps(dict(about), indent=2) + "\n")
-        self._files = {kind: (folder / f"{kind}.jsonl").open("a") for kind in KINDS}
+        if not _is_object(folder / "session.json"):
+            text = json.dumps(dict(about), indent=2) + "\n"
+            (folder / "session.json").write_text(text, encoding="utf-8")
+        self._files = {kind: _appended(folder / f"{kind}.jsonl") for kind in KINDS}
 
     def write(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Append one line and hand it to the operating system at once."""
@@ -61,8 +70,29 @@ class SessionRecord:
         file.flush()
 
     def close(self) -> None:
+        """Let go of the files; what could not be written, ``write`` has told of."""
         for file in self._files.values():
-            file.close()
+            with contextlib.suppress(OSError):
+                file.close()
+
+
+def _is_object(path: Path) -> bool:
+    try:
+        return isinstance(json.loads(path.read_text(encoding="utf-8")), dict)
+    except (OSError, ValueError):
+        return False
+
+
+def _appended(path: Path) -> TextIO:
+    """The file, open for more lines. A last one that a crash cut short is taken off: what follows
+    would make one damaged line with it."""
+    file = path.open("ab+")
+    if file.seekable() and (end := file.seek(0, os.SEEK_END)):
+        file.seek(0)
+        whole = file.read().rfind(b"\n") + 1
+        if whole < end:
+            file.truncate(whole)
+    return io.TextIOWrapper(file, encoding="utf-8")
 
 
 def steps_done(folder: Path) -> list[Step]:
@@ -98,10 +128,10 @@ def read(folder: Path, kind: str) -> list[dict[str, Any]]:
     if kind in LATER and not path.exists() and (folder / "session.json").exists():
         return []
     try:
-        text = path.read_text()
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{folder} is not a session's folder: {error}") from error
-    return list(_parse(path, text))
+    return list(_parse(path, content))
 
 
 def turns(folder: Path) -> list[dict[str, Any]]:
@@ -111,14 +141,14 @@ def turns(folder: Path) -> list[dict[str, Any]]:
     return [found[number] for number in sorted(found)]
 
 
-def _parse(path: Path, text: str) -> Iterator[dict[str, Any]]:
-    lines = text.split("\n")
+def _parse(path: Path, content: bytes) -> Iterator[dict[str, Any]]:
+    lines = content.split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line:
             continue
         try:
             yield json.loads(line)
-        except json.JSONDecodeError as error:
+        except ValueError as error:
             if number == len(lines):
                 return
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error

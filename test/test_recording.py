@@ -50,3 +50,48 @@ def test_what_is_no_session_is_named(tmp_path):
         read(tmp_path / "nothing", "status")
     with pytest.raises(InputError, match="transcript"):
         read(tmp_path, "weather")
+
+
+def test_a_session_that_a_crash_cut_short_can_be_gone_on_with(tmp_path):
+    record = SessionRecord(tmp_path, {})
+    record.write("actions", {"number": 1})
+    record.close()
+    whole = '{"number": 2, "effect": "ü'.encode()
+    with (tmp_path / "actions.jsonl").open("ab") as file:
+        file.write(whole[:-1])  # In the middle of a character.
+    assert [line["number"] for line in read(tmp_path, "actions")] == [1]
+    record = SessionRecord(tmp_path, {})
+    record.write("actions", {"number": 3})
+    record.close()
+    assert [line["number"] for line in read(tmp_path, "actions")] == [1, 3]
+
+
+def test_what_a_session_began_with_stays_where_it_is_gone_on_with(tmp_path):
+    for began in (100.0, 200.0):
+        SessionRecord(tmp_path, {"session_id": "s", "began": began}).close()
+    about = json.loads((tmp_path / "session.json").read_text())
+    assert about == {"session_id": "s", "began": 100.0}
+
+
+@pytest.mark.parametrize("content", ["", '{"session_id"', "[]"])
+def test_a_session_file_that_was_cut_short_is_written_anew(tmp_path, content):
+    (tmp_path / "session.json").write_text(content)
+    SessionRecord(tmp_path, {"session_id": "s"}).close()
+    assert json.loads((tmp_path / "session.json").read_text()) == {"session_id": "s"}
+
+
+def test_bytes_that_are_no_text_are_named(tmp_path):
+    SessionRecord(tmp_path, {}).close()
+    (tmp_path / "goals.jsonl").write_bytes(b'{"a": 1}\n\xff\xfe\n{"a": 2}\n')
+    with pytest.raises(InputError, match="line 2"):
+        read(tmp_path, "goals")
+
+
+def test_a_record_on_a_full_disk_can_be_closed(tmp_path):
+    (tmp_path / "transcript_past.jsonl").symlink_to("/dev/full")
+    record = SessionRecord(tmp_path, {})
+    with pytest.raises(OSError, match="No space left"):
+        record.write("transcript_past", {"turn": 1})
+    record.write("goals", {"turn": 1})
+    record.close()
+    assert read(tmp_path, "goals")[0]["turn"] == 1
