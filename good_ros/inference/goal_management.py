@@ -358,8 +358,12 @@ class GoalManager:
             joined = self._joined(belief.top.goal.text, texts[0])
             if self._is_new(joined, [*known, *texts]):
                 texts.insert(0, joined)
-        pinned = sum(g.pinned and not g.is_unspecified for g in goals)
-        texts = texts[: max(self.max_goals - pinned, 0)]
+        room = self.max_goals - sum(g.pinned and not g.is_unspecified for g in goals)
+        leader = belief.top.goal
+        if room > 1 and leader in goals and not (leader.is_unspecified or leader.pinned):
+            # It stays. Where there is room for one goal alone, a new wish comes in its place.
+            room -= 1
+        texts = texts[: max(room, 0)]
         ids = self.numbers.new_ids([h.goal for h in belief.hypotheses], len(texts))
         return [
             Goal(goal_id, text, GoalOrigin.PROPOSED, belief.turn)

@@ -100,16 +100,15 @@ def make_belief(
     """The belief over ``goals`` after ``turn``; ``log_likelihoods`` holds by goal id the
     log-likelihood of each utterance in nats, oldest first.
 
-    ``weights`` are as of ``evidence_of``. Most likely first; equals are ordered by id. It is
-    settled where the goals answer the turn.
+    ``weights`` are as of ``evidence_of``. An utterance that is impossible (not finite) under
+    every goal says nothing about them and counts nothing. Most likely first; equals are ordered
+    by id. It is settled where the goals answer the turn.
     """
     prior = log_priors([goal.prior for goal in goals.goals])
-    counted = np.array(
-        [
-            evidence_of(log_likelihoods[g.id], temper, forgetting, evidence, weights)
-            for g in goals.goals
-        ]
-    )
+    rows = np.array([log_likelihoods[goal.id] for goal in goals.goals], dtype=np.float64)
+    possible = np.isfinite(rows).any(axis=0)
+    weights = np.where(possible, weights if len(weights) else 1.0, 0.0).tolist()
+    counted = np.array([evidence_of(row, temper, forgetting, evidence, weights) for row in rows])
     probabilities = posterior(prior, counted)
     hypotheses = [
         Hypothesis(

@@ -148,9 +148,15 @@ class BeliefTracker:
         return self._session
 
 
+MAX_TRACKERS = 4
+"""Speakers whose sessions are held at once: each may take the whole of ``cache_mib``."""
+
+
 class SpeakerTrackers:
     """A tracker for each speaker whose goals are asked about, and one for all together, so that
-    the belief of one never has a word of another. Those of an earlier session are closed."""
+    the belief of one never has a word of another. Those of an earlier session are closed, and so
+    is that of whoever has not spoken for the longest where there are MAX_TRACKERS already: their
+    next belief is the same, and takes as long as a first one."""
 
     def __init__(self, make: Callable[[], BeliefTracker]) -> None:
         self._make = make
@@ -163,6 +169,11 @@ class SpeakerTrackers:
         with self._use:
             self._closed = True
             self._close_all()
+
+    @property
+    def held(self) -> int:
+        """How many trackers there are."""
+        return len(self._trackers)
 
     def _close_all(self) -> None:
         while self._trackers:
@@ -178,7 +189,10 @@ class SpeakerTrackers:
             if transcript.session_id != self._session_id:
                 self._close_all()
                 self._session_id = transcript.session_id
-            if goals.speaker_id not in self._trackers:
-                self._trackers[goals.speaker_id] = self._make()
-            tracker = self._trackers[goals.speaker_id]
+            tracker = self._trackers.pop(goals.speaker_id, None)
+            if tracker is None:
+                while len(self._trackers) >= MAX_TRACKERS:
+                    self._trackers.pop(next(iter(self._trackers))).close()
+                tracker = self._make()
+            self._trackers[goals.speaker_id] = tracker
         return tracker.update(transcript.of_speaker(goals.speaker_id), goals, cancel)

@@ -207,6 +207,9 @@ def _read_clause(
     earlier: Sequence[_Reading],
 ) -> list[_Reading] | Unclear | None:
     said = _bare(clause.removeprefix("+ "))
+    if not said:
+        # 'pack the carrots and the …': it was cut off.
+        return None
     if clause.startswith("+ "):
         return _another(said, room, context, earlier)
     readings = list(_readings(said, vocabulary, room, context))

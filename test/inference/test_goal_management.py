@@ -159,6 +159,20 @@ def test_the_cap_drops_the_least_likely_for_new_ones():
     assert [(r.goal.id, r.reason) for r in edited.removed] == [("g2", RemovalReason.OVER_CAP)]
 
 
+@pytest.mark.parametrize("cap", [2, 3, 4])
+def test_the_likeliest_goal_stays_however_many_are_proposed(cap):
+    hypotheses = (
+        Hypothesis(TEA, 0.99, -20.0, -0.7, last_log_likelihood=-13.6),
+        Hypothesis(UNSPECIFIED, 0.01, -50.0, -0.7, last_log_likelihood=-12.6),
+    )
+    asked = Belief("s", 2, 4, False, hypotheses, 0.0)
+    generator = ScriptedGenerator([json.dumps(["cake", "a bath", "a song"])])
+    edited = GoalManager(max_goals=cap).edit(asked, DIALOG, generator, "help")
+    assert edited.removed == ()
+    proposed = ["tea, and cake", "cake", "a bath"][: cap - 1]
+    assert texts(edited.goals) == ["Unspecified", "tea", *proposed]
+
+
 def test_pinned_goals_count_against_the_cap():
     kept = [(Goal(f"g{i}", f"kept {i}", pinned=True), 0.1) for i in (1, 2)]
     loose = [(Goal(f"g{i}", f"loose {i}"), 0.01 * i) for i in (3, 4)]

@@ -179,3 +179,12 @@ def test_unspecified_probability():
 
 def test_entropy_of_a_certain_belief_is_zero():
     assert entropy(np.array([1.0, 0.0])) == 0.0
+
+
+def test_a_turn_that_is_impossible_under_every_goal_leaves_what_the_others_said():
+    rows = {"g0": [-1.0, -math.inf, -2.0], "g1": [-4.0, -math.inf, -1.0]}
+    belief = make_belief(goal_set(2), 3, rows)
+    without = make_belief(goal_set(2), 3, {"g0": [-1.0, -2.0], "g1": [-4.0, -1.0]})
+    assert by_id(belief) == pytest.approx(by_id(without))
+    faded = make_belief(goal_set(2), 3, rows, forgetting=0.5)
+    assert by_id(faded)["g0"] == pytest.approx(1 / (1 + math.exp(-3.0 * 0.25 + 1.0)))

@@ -1,12 +1,15 @@
 """The tracker gives, for any jump of transcript and goals, the belief of a full recompute."""
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.errors import ModelCancelled, ModelError
 from good_ros.core.goals import UNSPECIFIED_TEXT, Goal, GoalSet, unspecified_goal
 from good_ros.inference.scripted_scorer import ScriptedScorer
-from good_ros.inference.tracker import BeliefTracker
+from good_ros.inference.tracker import MAX_TRACKERS, BeliefTracker, SpeakerTrackers
 
 TABLE = {
     (UNSPECIFIED_TEXT, "hot"): -4.0,
@@ -79,3 +82,21 @@ def test_a_closed_tracker_scores_no_more():
     tracker.close()
     with pytest.raises(ModelCancelled):
         tracker.update(transcript("hot"), goals("tea"))
+
+
+def test_of_many_speakers_only_the_last_are_held_and_all_are_believed_alike():
+    scorer = ScriptedScorer(TABLE)
+    trackers = SpeakerTrackers(lambda: BeliefTracker(scorer))
+    said = [Turn(n, "q", "hot", f"person {n}") for n in range(1, 3 * MAX_TRACKERS)]
+    for turn in said:
+        mine = replace(goals("tea", turn=turn.turn), speaker_id=turn.speaker_id)
+        whole = Transcript("s", tuple(said[: turn.turn]))
+        belief = trackers.update(whole, mine)
+        assert probabilities(belief)["tea"] == pytest.approx(1 / (1 + math.exp(-2.0)))
+        assert trackers.held <= MAX_TRACKERS
+    again = Transcript("s", (*said, Turn(len(said) + 1, "q", "cold", "person 1")))
+    mine = replace(goals("tea", turn=again.turn), speaker_id="person 1")
+    belief = trackers.update(again, mine)
+    assert probabilities(belief)["tea"] == pytest.approx(1 / (1 + math.exp(2.0)))
+    trackers.close()
+    assert trackers.held == 0

@@ -90,6 +90,8 @@ def test_thirty_speech_errors_are_resolved_or_asked_about_never_acted_on_wrongly
         "wait",
         "What is in the bag?",
         "the weather is nice",
+        "The.",
+        "pack the carrots and the",
     ],
 )
 def test_what_is_no_plain_command_is_left_to_the_planner(table, hers, said):
