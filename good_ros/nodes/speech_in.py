@@ -125,7 +125,8 @@ class SpeechInNode(GoodNode):
         self.run_id = uuid.uuid4().hex[:8]
         self.utterance = self.publisher(Utterance, "utterance", SPEECH_OUT)
         self.listen(Bool, "speaking", self.on_speaking, LATCHED_STREAM)
-        self.asked: set[tuple[str, int, str]] = set()
+        self.asked: Question | None = None
+        """The last question that a file was let through for."""
         self.listen(Question, "question", self.on_question, LATCHED_STREAM)
         self.reopening = self.create_timer(REOPEN_S, self.reopen)
         self.reopening.cancel()
@@ -196,7 +197,8 @@ class SpeechInNode(GoodNode):
         if self.listener is not None:
             self.listener.close()
         try:
-            self.source = self.open_source()
+            # The same source: a folder knows which of its files were heard.
+            self.source.check()
         except SpeechError as error:
             self.on_lost(error)
             return
@@ -214,9 +216,10 @@ class SpeechInNode(GoodNode):
             self.own_voice.tell(False, time.monotonic())
 
     def on_question(self, message: Question) -> None:
-        key = (message.session_id, message.turn, message.text)
-        if message.expects_reply and key not in self.asked and isinstance(self.source, SoundFolder):
-            self.asked.add(key)
+        if not message.expects_reply or message == self.asked:
+            return
+        self.asked = message
+        if isinstance(self.source, SoundFolder):
             self.source.permit()
 
     # What is said.

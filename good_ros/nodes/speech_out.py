@@ -123,7 +123,10 @@ class SpeechOutNode(GoodNode):
         if not self.active:
             self.standing = message
             return
-        key = f"{message.session_id}/{message.turn}/{message.text}"
+        # The stamp: a question that is put again in its turn is spoken again.
+        stamp = message.header.stamp
+        asked = f"{stamp.sec}.{stamp.nanosec:09}"
+        key = f"{message.session_id}/{message.turn}/{asked}/{message.text}"
         if key in self.queued or key in self.spoken:
             return
         self.queued.add(key)

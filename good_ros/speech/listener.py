@@ -44,9 +44,11 @@ class Listener:
     def _run(self) -> None:
         try:
             self._read()
-        except SpeechError as error:
+        except Exception as error:
+            # Drivers and detectors fail in ways of their own; to be deaf in silence is the worst.
+            told = error if isinstance(error, SpeechError) else SpeechError(f"{error!r}")
             if not self._stop.is_set():
-                self._lost(error)
+                self._lost(told)
 
     def _read(self) -> None:
         deaf = False

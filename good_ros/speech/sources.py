@@ -34,6 +34,9 @@ class AudioSource(Protocol):
     live: bool
     label: str
 
+    def check(self) -> None:
+        """Raise SpeechError where the source is not there (any more)."""
+
     def blocks(self, stop: threading.Event) -> Iterator[Samples | None]:
         """Blocks until ``stop``; None where what follows does not go on from what was before.
 
@@ -51,14 +54,17 @@ class SoundFolder:
     live = False
 
     def __init__(self, folder: Path, warn: Callable[[str], object], waits: bool = False) -> None:
-        if not folder.is_dir():
-            raise SpeechError(f"there is no folder {folder} to read sound files from")
         self.label = ""
         self._folder = folder
         self._warn = warn
         self._permits = threading.Semaphore(0) if waits else None
         self._played: set[str] = set()
         self._seen: dict[str, tuple[int, int]] = {}
+        self.check()
+
+    def check(self) -> None:
+        if not self._folder.is_dir():
+            raise SpeechError(f"there is no folder {self._folder} to read sound files from")
 
     def permit(self) -> None:
         """Let one more file be played."""
@@ -105,23 +111,30 @@ class SoundFolder:
 
 
 class Microphone:
-    """A microphone of this machine, through PortAudio; ``device`` is its name or number."""
+    """A microphone of this machine, through PortAudio; ``device`` is its name or number, empty
+    for the default one."""
 
     live = True
     label = ""
 
     def __init__(self, device: str = "") -> None:
         self._sounddevice = _sounddevice()
+        self._name = device
         self._device: Any = int(device) if device.isdigit() else device or None
         self._queue: queue.Queue[Samples] = queue.Queue(HELD_BLOCKS)
+        self.check()
+
+    def check(self) -> None:
         try:
             self._sounddevice.check_input_settings(
                 device=self._device, channels=1, samplerate=RATE, dtype="float32"
             )
         except Exception as error:
-            raise SpeechError(_cannot_open(device, error)) from error
+            raise SpeechError(_cannot_open(self._name, error)) from error
 
     def blocks(self, stop: threading.Event) -> Iterator[Samples | None]:
+        # What was heard before, and not taken, is of another time.
+        self._queue = queue.Queue(HELD_BLOCKS)
         try:
             stream = self._sounddevice.InputStream(
                 samplerate=RATE,
@@ -145,7 +158,7 @@ class Microphone:
                     heard = time.monotonic()
                     yield block
         except self._sounddevice.PortAudioError as error:
-            raise SpeechError(_cannot_open(str(self._device or ""), error)) from error
+            raise SpeechError(_cannot_open(self._name, error)) from error
 
     def _take(self, samples: Any, count: int, times: Any, status: Any) -> None:
         """PortAudio's callback, in a thread of its own, which must not wait."""

@@ -176,6 +176,31 @@ def test_a_source_that_is_lost_is_opened_again(make, monkeypatch):
     run.wait(lambda: bool(run.heard), "the utterance")
 
 
+def test_a_folder_that_is_opened_again_is_not_heard_twice(make, monkeypatch):
+    monkeypatch.setattr("good_ros.nodes.speech_in.REOPEN_S", 0.1)
+    run = make([Heard("one", 0.9), Heard("two", 0.9)])
+    write_wav(run.folder / "a.wav", *said(0.5))
+    run.wait(lambda: len(run.heard) == 1, "the first utterance")
+    run.node.on_lost(SpeechError("the disk is away"))
+    run.wait(lambda: not run.node.problem(), "the source to be opened again")
+    write_wav(run.folder / "b.wav", *said(0.5))
+    run.wait(lambda: len(run.heard) == 2, "the second utterance")
+    assert [u.utterance_id.rpartition("-")[2] for u in run.heard] == ["a", "b"]
+
+
+def test_a_question_that_is_asked_again_is_answered_again(make):
+    run = make([Heard("one", 0.1), Heard("two", 0.9)], sound_pace="question")
+    for name in ("a", "b"):
+        write_wav(run.folder / f"{name}.wav", *said(0.5))
+    questions = run.probe.create_publisher(Question, "question", LATCHED_STREAM)
+    again = Question(session_id="s", turn=1, text="Could you say it again?", expects_reply=True)
+    for seconds in (1, 2):
+        again.header.stamp.sec = seconds
+        questions.publish(again)
+        run.wait(lambda seconds=seconds: len(run.heard) == seconds, "the answer")
+    assert [u.text for u in run.heard] == ["one", "two"]
+
+
 def test_a_missing_model_is_refused_in_one_line_and_the_node_can_be_configured_later(
     ros_domain, monkeypatch, tmp_path
 ):

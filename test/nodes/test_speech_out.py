@@ -20,8 +20,10 @@ pytestmark = [pytest.mark.ros, pytest.mark.timeout(120)]
 WAIT_S = 30.0
 
 
-def question(turn=1, text="What shall I do?", session="s1", expects_reply=True):
-    return Question(session_id=session, turn=turn, text=text, expects_reply=expects_reply)
+def question(turn=1, text="What shall I do?", session="s1", expects_reply=True, asked=0):
+    result = Question(session_id=session, turn=turn, text=text, expects_reply=expects_reply)
+    result.header.stamp.sec = asked
+    return result
 
 
 @pytest.fixture
@@ -80,6 +82,13 @@ def test_each_question_is_spoken_once_and_speaking_tells_when(make):
     run.ask(2, "And now?")
     run.wait(lambda: run.speaking[3:] == [True, False], "the second question's end")
     assert run.program.said() == ["What shall I do?", "And now?"]
+
+
+def test_what_is_said_a_second_time_in_a_turn_is_spoken_a_second_time(make):
+    run = make()
+    for asked in (1, 2):
+        run.ask(1, "Could you say it again?", asked=asked)
+        run.wait(lambda asked=asked: len(run.program.said()) == asked, "it to be spoken")
 
 
 def test_a_node_that_starts_late_speaks_the_standing_question_and_one_that_starts_again_not(make):

@@ -195,3 +195,58 @@ def test_a_microphone_that_is_unplugged_is_lost(monkeypatch, collect):
     collector.wait(lambda: bool(collector.lost))
     assert len(collector.heard) == 1
     assert "microphone" in str(collector.lost[0])
+
+
+@pytest.mark.parametrize("error", [ValueError("No input device matching 'usb'"), MemoryError()])
+def test_a_source_that_fails_in_a_way_of_its_own_is_lost_and_not_silent(collect, error):
+    def fail():
+        raise error
+
+    collector = collect(ScriptedSource(silence(2.0), True, {3: fail}))
+    collector.wait(lambda: bool(collector.lost))
+    assert isinstance(collector.lost[0], SpeechError)
+    assert str(error) in str(collector.lost[0])
+
+
+@needs_decoder
+def test_a_folder_that_is_there_again_is_not_heard_from_the_start(tmp_path, collect):
+    folder, away = tmp_path / "sounds", tmp_path / "away"
+    folder.mkdir()
+    write_wav(folder / "a.wav", *said(0.5))
+    source = SoundFolder(folder, print)
+    first = collect(source)
+    first.wait(lambda: len(first.heard) == 1)
+    folder.rename(away)
+    first.wait(lambda: bool(first.lost))
+    with pytest.raises(SpeechError, match="there is no folder"):
+        source.check()
+    away.rename(folder)
+    source.check()
+    write_wav(folder / "b.wav", *said(0.5))
+    second = collect(source)
+    second.wait(lambda: len(second.heard) == 1)
+    assert [label for label, _ in (*first.heard, *second.heard)] == ["a", "b"]
+
+
+def test_a_microphone_that_is_listened_to_again_has_no_old_sound(monkeypatch):
+    """On a stand-in for the sounddevice package."""
+
+    class Stream:
+        def __init__(self, callback, blocksize, **options):
+            self.give = lambda value: callback(np.full((blocksize, 1), value, np.float32), 0, 0, 0)
+
+        def __enter__(self):
+            for value in loudness.pop(0):
+                self.give(value)
+
+        def __exit__(self, *_):
+            pass
+
+    loudness = [(0.1, 0.2), (0.3,)]
+    package = SimpleNamespace(
+        PortAudioError=OSError, InputStream=Stream, check_input_settings=lambda **_: None
+    )
+    monkeypatch.setitem(sys.modules, "sounddevice", package)
+    microphone, stop = Microphone(), threading.Event()
+    assert next(iter(microphone.blocks(stop)))[0] == pytest.approx(0.1)
+    assert next(iter(microphone.blocks(stop)))[0] == pytest.approx(0.3)
