@@ -22,10 +22,9 @@ from rclpy.lifecycle import (
 from rclpy.qos import QoSProfile
 from std_msgs.msg import Header
 
-from good_ros.core.errors import GoodError
 from good_ros.nodes.diagnostics import HealthReport
 from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, read
-from good_ros.nodes.worker import Worker
+from good_ros.nodes.worker import CLOSING_S, Worker, in_full, in_short
 
 
 class Closable(Protocol):
@@ -41,7 +40,7 @@ class GoodNode(LifecycleNode):
     """A life-cycle node with declared parameters and a worker for model calls.
 
     A subclass names its ``PARAMETERS`` and overrides ``setup`` (on configure: load what is
-    heavy; a GoodError makes configure fail with its message), ``start`` (on activate),
+    heavy; what it raises makes configure fail with its message), ``start`` (on activate),
     ``stop`` (on deactivate) and ``teardown`` (on cleanup: free what setup made).
     """
 
@@ -86,9 +85,9 @@ class GoodNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:
             self.setup(read(self, self.PARAMETERS))
-        except (GoodError, ValueError) as error:
-            self.failure = str(error)
-            self.get_logger().error(f"cannot configure: {error}")
+        except Exception as error:
+            self.failure = in_short(error)
+            self.get_logger().error(f"cannot configure: {in_full(error)}")
             self._free()
             return TransitionCallbackReturn.FAILURE
         self.failure, self.life_cycle = "", "inactive"
@@ -97,21 +96,42 @@ class GoodNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         result = super().on_activate(state)
         self.active, self.life_cycle = True, "active"
-        self.start()
+        try:
+            self.start()
+        except Exception as error:
+            return self._broken("activate", error)
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self._stop()
+        try:
+            self._stop()
+        except Exception as error:
+            return self._broken("deactivate", error)
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        if not self.worker.drain():
+            self.get_logger().error("cannot clean up: a job goes on still; try again later")
+            return TransitionCallbackReturn.FAILURE
         self._free()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self._stop()
-        self._free()
+        self._end()
         return super().on_shutdown(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """After a failure that nobody foresaw: back to unconfigured, whence it can begin anew."""
+        self.active = False
+        self.worker.drain()
+        self._free()
+        return super().on_error(state)
+
+    def _broken(self, what: str, error: Exception) -> TransitionCallbackReturn:
+        """rclpy itself drops what a transition raises without a word."""
+        self.failure = in_short(error)
+        self.get_logger().error(f"cannot {what}: {in_full(error)}")
+        return TransitionCallbackReturn.ERROR
 
     def _stop(self) -> None:
         self.worker.cancel_all()
@@ -119,11 +139,59 @@ class GoodNode(LifecycleNode):
             self.active, self.life_cycle = False, "inactive"
             self.stop()
 
+    def _end(self) -> bool:
+        """Stop and free, whatever fails on the way; False where a job goes on still."""
+        try:
+            self._stop()
+        except Exception as error:
+            self.get_logger().error(f"not stopped in good order: {in_full(error)}")
+        ended = self.worker.drain()
+        self._free()
+        return ended
+
     def _free(self) -> None:
         self.life_cycle = "unconfigured"
-        self.teardown()
+        self._made.append(self.teardown)
         while self._made:
-            self._made.pop()()
+            try:
+                self._made.pop()()
+            except Exception as error:
+                self.get_logger().error(f"not freed in good order: {in_full(error)}")
+
+    def _guarded(self, callback: Callable[..., Any], what: str) -> Callable[[Any], None]:
+        """``callback`` for one message: what it raises is told, and does not end the process."""
+
+        def call(message: Any) -> None:
+            try:
+                callback(message)
+            except Exception as error:
+                self.get_logger().error(f"{what} is passed over: {in_full(error)}")
+
+        return call
+
+    def _answering(self, callback: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
+        """As ``_guarded``, for requests: they are answered in any case."""
+
+        def failed(response: Any, error: Exception) -> Any:
+            self.get_logger().error(f"{name} failed: {in_full(error)}")
+            for field in ("message", "reply"):
+                if hasattr(response, field):
+                    setattr(response, field, f"that failed: {in_short(error)}")
+            return response
+
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                return callback(request, response)
+            except Exception as error:
+                return failed(response, error)
+
+        async def answer_later(request: Any, response: Any) -> Any:
+            try:
+                return await callback(request, response)
+            except Exception as error:
+                return failed(response, error)
+
+        return answer_later if inspect.iscoroutinefunction(callback) else answer
 
     # Helpers.
 
@@ -145,8 +213,9 @@ class GoodNode(LifecycleNode):
     def listen(
         self, message_type: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile
     ) -> None:
-        """A subscription that goes at cleanup."""
-        result = self.create_subscription(message_type, topic, callback, qos)
+        """A subscription that goes at cleanup; a message that ``callback`` fails on is told of."""
+        guarded = self._guarded(callback, f"a message on {topic}")
+        result = self.create_subscription(message_type, topic, guarded, qos)
         self._made.append(lambda: self.destroy_subscription(result))
 
     def serve(self, service_type: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
@@ -154,7 +223,8 @@ class GoodNode(LifecycleNode):
         # In the node's own group a coroutine that waits would keep every other callback out.
         waits = inspect.iscoroutinefunction(callback)
         group = ReentrantCallbackGroup() if waits else None
-        result = self.create_service(service_type, name, callback, callback_group=group)
+        answer = self._answering(callback, name)
+        result = self.create_service(service_type, name, answer, callback_group=group)
         self._made.append(lambda: self.destroy_service(result))
 
     def autostart(self) -> bool:
@@ -175,9 +245,8 @@ class GoodNode(LifecycleNode):
 
     def close(self) -> None:
         """Stop whatever runs and free everything; the node cannot be used after."""
-        self._stop()
-        self.worker.close()
-        self._free()
+        ended = self._end()
+        self.worker.close(CLOSING_S if ended else 0.0)
         self.destroy_node()
 
 

@@ -82,6 +82,7 @@ def journal_name(context: Context, namespace: str) -> str:
 
 class DialogNode(GoodNode):
     NAME = "dialog"
+    talk: Conversation | None = None
     PARAMETERS = (
         MODEL,
         SERVED_MODEL,
@@ -163,7 +164,7 @@ class DialogNode(GoodNode):
         self.serve(AskPerson, "ask_person", self.on_ask_person)
         self.approve = self.create_client(ApprovePlan, "approve_plan")
         self.at_cleanup(lambda: self.destroy_client(self.approve))
-        self.talk: Conversation | None = None
+        self.talk = None
         self.belief: Belief | None = None
         """The last settled one."""
         self.aside: Future | None = None

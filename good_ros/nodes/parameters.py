@@ -16,6 +16,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 
 from good_ros import launch_arguments
+from good_ros.core.errors import InputError
 from good_ros.worlds.registry import WORLDS, is_world
 
 Value = bool | int | float | str | list[str] | list[float]
@@ -141,13 +142,13 @@ def declare(node: Node, parameters: Sequence[Parameter]) -> None:
 
 
 def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
-    """The values as attributes. Raises ValueError where a value is not one of its choices."""
+    """The values as attributes. Raises InputError where a value is not one of its choices."""
     values: dict[str, Any] = {}
     for parameter in parameters:
         value = node.get_parameter(parameter.name).value
         known = value in parameter.choices or (parameter.accepts and parameter.accepts(value))
         if parameter.choices and not known:
-            raise ValueError(
+            raise InputError(
                 f"parameter {parameter.name} is {value!r}; it must be one of "
                 + ", ".join(parameter.choices)
             )

@@ -108,7 +108,7 @@ class Stack:
                 raise GoodError(f"{name}: {node.failure or 'could not be configured'}")
         for name, node in reversed(ready):
             if node.trigger_activate() != TransitionCallbackReturn.SUCCESS and strict:
-                raise GoodError(f"{name}: could not be activated")
+                raise GoodError(f"{name}: {node.failure or 'could not be activated'}")
 
     def spin(
         self, until: Callable[[], bool] = lambda: False, timeout_s: float | None = None

@@ -13,14 +13,30 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from traceback import format_exception
 from typing import Any, TypeVar
 
 from rclpy.node import Node
 
-from good_ros.core.errors import ModelCancelled
+from good_ros.core.errors import GoodError, ModelCancelled
 
 T = TypeVar("T")
 Job = Callable[[threading.Event], Any]
+CLOSING_S = 10.0
+"""How long a job that was cancelled is waited for."""
+
+
+def in_short(error: BaseException) -> str:
+    """What went wrong, for people: an error of ours says it, another one has its class as well."""
+    if isinstance(error, GoodError | ValueError) and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def in_full(error: BaseException) -> str:
+    """As ``in_short``, and for an error that nobody foresaw where it came from."""
+    trace = "" if isinstance(error, GoodError) else "\n" + "".join(format_exception(error)).rstrip()
+    return in_short(error) + trace
 
 
 class Worker:
@@ -78,7 +94,17 @@ class Worker:
         for cancel in list(self._cancels):
             cancel.set()
 
-    def close(self, timeout_s: float = 10.0) -> None:
+    def drain(self, timeout_s: float = CLOSING_S) -> bool:
+        """Cancel every job and wait for the one that runs, so that what it uses can be freed;
+        False where it still goes on after ``timeout_s`` seconds."""
+        if self._closed:
+            return True
+        self.cancel_all()
+        ended = threading.Event()
+        self._jobs.put((lambda cancel: ended.set(), lambda result, error: None, threading.Event()))
+        return ended.wait(timeout_s)
+
+    def close(self, timeout_s: float = CLOSING_S) -> None:
         """Stop, and wait for the running job to notice."""
         if self._closed:
             return
@@ -118,4 +144,8 @@ class Worker:
 
     def _run_posted(self) -> None:
         while self._posted:
-            self._posted.popleft()()
+            try:
+                self._posted.popleft()()
+            except Exception as error:
+                self.last_error = in_short(error)
+                self._node.get_logger().error(f"unforeseen: {in_full(error)}")
