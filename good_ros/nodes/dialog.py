@@ -176,6 +176,10 @@ class DialogNode(GoodNode):
         self.journal_works = True
         self.cut_off: DialogFlow | None = None
         self.resume_timer: Timer | None = None
+        self.sessions_heard: set[str] = set()
+        """Which sessions other nodes spoke of before there was one here."""
+        self.missed: TaskStatus | None = None
+        """The executor's last word while the node was not active."""
 
     def make_chooser(self, values: SimpleNamespace) -> QuestionChooser:
         """With a scorer of its own: composed with goal_belief they share the weights, and
@@ -215,8 +219,14 @@ class DialogNode(GoodNode):
                     self.give_up_session,
                     clock=Clock(clock_type=ClockType.STEADY_TIME),
                 )
+                for session_id in self.sessions_heard:
+                    self.resume(session_id)
+            self.sessions_heard = set()
         elif self.talk.flow.phase is Phase.QUESTION:
             self.do(self.talk.go_on(self.seconds()))
+        missed, self.missed = self.missed, None
+        if missed is not None:
+            self.on_status(missed)
 
     def facts(self) -> Mapping[str, str]:
         return {"model": self.generator.model_name, "questions": self.values.question_choice}
@@ -244,6 +254,8 @@ class DialogNode(GoodNode):
 
     def resume(self, session_id: str) -> None:
         """Go on with the session that was cut off, where another node is still in it."""
+        if self.talk is None and not self.active:
+            self.sessions_heard.add(session_id)
         flow = self.cut_off
         if flow is None or not self.active or session_id != flow.transcript.session_id:
             return
@@ -441,7 +453,10 @@ class DialogNode(GoodNode):
 
     def on_status(self, message: TaskStatus) -> None:
         self.resume(message.session_id)
-        if not self.active or self.talk is None:
+        if not self.active:
+            self.missed = message
+            return
+        if self.talk is None:
             return
         status = status_from_msg(message)
         flow = self.talk.flow

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +24,8 @@ from good_ros.msg import GoalBelief, TaskStatus
 from good_ros.nodes.asking import PersonAsker
 from good_ros.nodes.base import GoodNode, run
 from good_ros.nodes.convert import belief_from_msg, status_to_msg
+from good_ros.nodes.executor_world import PARAMETERS as WORLD_PARAMETERS
+from good_ros.nodes.executor_world import make
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -52,76 +53,10 @@ from good_ros.teaching.planner import People, TaughtPlanner
 from good_ros.teaching.profile import ProfileStore
 from good_ros.turns.executor import ExecutorOrder
 from good_ros.turns.window import steps_of_last_turns
-from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
-from good_ros.worlds.arm.options import MOTIONS, PATHS, ROS2_CONTROL, SIM, ArmOptions
+from good_ros.worlds.arm.options import MOTIONS, ROS2_CONTROL
 from good_ros.worlds.base import World
 from good_ros.worlds.grocery.search import AUTO, SEARCHES
-from good_ros.worlds.registry import WORLDS, is_world, make_world
-
-STANDARD = Ai2thorOptions()
-AI2THOR = (
-    Parameter(
-        "ai2thor_build",
-        STANDARD.build,
-        "World ai2thor: the Unity player's executable; empty takes the newest one that ai2thor "
-        "has downloaded.",
-    ),
-    Parameter(
-        "ai2thor_player",
-        STANDARD.player,
-        "World ai2thor: what is started; stand-in is a program of ours without physics and "
-        "pictures, to try things out.",
-        choices=PLAYERS,
-    ),
-    Parameter(
-        "ai2thor_headless",
-        STANDARD.headless,
-        "World ai2thor: draw nothing; false needs an X display with GLX, or Vulkan.",
-    ),
-    Parameter(
-        "ai2thor_display",
-        STANDARD.display,
-        "World ai2thor: X display of the player, such as :0; empty takes that of the environment.",
-    ),
-    Parameter(
-        "ai2thor_server",
-        STANDARD.server,
-        "World ai2thor: protocol between the client and the player.",
-        choices=SERVERS,
-    ),
-    Parameter(
-        "ai2thor_start_timeout_s",
-        STANDARD.start_timeout_s,
-        "World ai2thor: seconds that the player may take to start or to load a scene.",
-        1.0,
-        3600.0,
-    ),
-    Parameter(
-        "ai2thor_step_timeout_s",
-        STANDARD.step_timeout_s,
-        "World ai2thor: seconds that the player may take for one action; then it is started "
-        "again and the room rebuilt.",
-        0.1,
-        3600.0,
-    ),
-)
-
-
-ARM = (
-    Parameter(
-        "arm_path",
-        SIM,
-        "World arm: sim moves an arm in physics; dry_run does so too, publishes it for RViz under "
-        "dry_run/ and treats it as a physical one; ros2_control moves a real arm.",
-        choices=PATHS,
-    ),
-    Parameter("arm_file", "", "World arm: the arm's YAML file; empty for config/arm.yaml."),
-    Parameter(
-        "arm_approval",
-        True,
-        "World arm: nothing moves on the path ros2_control before a person has approved the plan.",
-    ),
-)
+from good_ros.worlds.registry import WORLDS, is_world
 
 
 class ExecutorNode(GoodNode):
@@ -209,20 +144,12 @@ class ExecutorNode(GoodNode):
         PERSON,
         PEOPLE_FOLDER,
         *SUGGESTIONS,
-        *AI2THOR,
-        *ARM,
+        *WORLD_PARAMETERS,
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
-        self.world = self.keep(
-            make_world(
-                values.world,
-                ai2thor_options(values),
-                self.arm_options(values),
-                values.store_search,
-            )
-        )
+        self.world = self.keep(make(self, values))
         self.world.reset(values.scene, values.world_seed)
         rules = load_rules(values.safety_file)
         if (values.world, values.arm_path) == ("arm", ROS2_CONTROL) and values.arm_approval:
@@ -271,22 +198,6 @@ class ExecutorNode(GoodNode):
         self.plans = self.keep(PlanServer(self, self, values.second_plan))
         self.suggester = self.keep(Suggester(self, self, self.people))
         self.actor.read_command = self.hear
-
-    def arm_options(self, values: SimpleNamespace) -> ArmOptions:
-        """The parameters of the arm world."""
-        if values.world != "arm" or values.arm_path == SIM:
-            return ArmOptions(values.arm_file)
-        try:
-            from good_ros.nodes.arm_body import DryRunBody, RosBody
-        except ImportError as error:
-            message = (
-                f"arm_path {values.arm_path} needs {error.name}, which is not installed: make arm"
-            )
-            raise WorldError(message) from error
-
-        kind = RosBody if values.arm_path == ROS2_CONTROL else DryRunBody
-        where = {"context": self.context, "namespace": self.get_namespace()}
-        return ArmOptions(values.arm_file, partial(kind, **where))
 
     def on_stop(self, message: Bool) -> None:
         """Halt the arm, whatever is under way, or let it move again; from the graph's thread."""
@@ -577,19 +488,6 @@ class ExecutorNode(GoodNode):
             self.model_problem = status.error_msg if down else ""
         shown = replace(status, history=steps_of_last_turns(status.history, status.turn))
         self.status.publish(status_to_msg(shown, self.header()))
-
-
-def ai2thor_options(values: SimpleNamespace) -> Ai2thorOptions:
-    """The parameters of the ai2thor world. Raises InputError where they cannot be."""
-    return Ai2thorOptions(
-        build=values.ai2thor_build,
-        player=values.ai2thor_player,
-        display=values.ai2thor_display,
-        headless=values.ai2thor_headless,
-        server=values.ai2thor_server,
-        start_timeout_s=values.ai2thor_start_timeout_s,
-        step_timeout_s=values.ai2thor_step_timeout_s,
-    )
 
 
 def main() -> int:

@@ -106,3 +106,40 @@ def test_a_probe_of_no_namespace_hears_nothing_of_a_robot(make):
         run.wait_asked(1)
         run.turn(1, SAID)
         assert not any(outside.heard.values())
+
+
+def test_a_dialog_that_was_inactive_when_the_executor_reported_goes_on(make):
+    with make() as run:
+        run.wait_asked(1)
+        dialog = run.stack.nodes["dialog"]
+        run.probe.say(SAID, "u1")
+        run.wait(lambda: dialog.flow.transcript.turn == 1, "the utterance")
+        assert dialog.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+        run.wait_turn(1)
+        run.stack.spin(lambda: False, 0.3)
+        assert dialog.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        run.wait_asked(2)
+        turn = run.probe.last("transcript").turns[0]
+        assert [r.step.label for r in turn.actions] == ["pick up Bread", "put Bread in Fridge"]
+
+
+def test_a_dialog_that_was_cut_off_goes_on_though_it_is_activated_long_after_configure(
+    make, monkeypatch, tmp_path
+):
+    """As under a life-cycle manager, which configures every node before it activates one."""
+    monkeypatch.setattr("good_ros.nodes.dialog.RESUME_WAIT_S", 0.5)
+    with make() as run:
+        run.turn(1, SAID)
+        run.wait_asked(2)
+        dialog = run.stack.nodes["dialog"]
+        session, kept = dialog.flow.transcript.session_id, dialog.journal.path.read_bytes()
+        dialog.trigger_deactivate()
+        dialog.trigger_cleanup()
+        # As it is where dialog was killed, and not stopped.
+        dialog.journal.path.write_bytes(kept)
+        assert dialog.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        run.wait(lambda: session in dialog.sessions_heard, "what the others latched")
+        assert dialog.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        run.stack.spin(lambda: False, 1.0)
+        assert dialog.flow.transcript.session_id == session
+        assert dialog.flow.transcript.turn == 1
