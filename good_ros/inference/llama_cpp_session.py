@@ -17,8 +17,15 @@ import numpy.typing as npt
 
 from good_ros.core.errors import ModelError
 from good_ros.core.goals import Goal, unspecified_goal
-from good_ros.inference.layout import Layout, reading, utterance_message
-from good_ros.inference.session import DialogSession, GoalState, common_start
+from good_ros.inference.layout import Layout
+from good_ros.inference.session import (
+    DialogSession,
+    GoalState,
+    common_start,
+    goal_first_tokens,
+    last_utterance,
+    shared_start,
+)
 from good_ros.language.llama_runtime import BatchToken, LlamaContext, LlamaRuntime
 
 FIRST_ROOM = 1024
@@ -33,15 +40,6 @@ def log_probability(logits: npt.NDArray[np.float32], token: int) -> float:
     """log softmax(logits)[token], in nats."""
     top = float(logits.max())
     return float(logits[token]) - top - float(np.log(np.exp(logits - top).sum(dtype=np.float64)))
-
-
-def last_utterance(
-    runtime: LlamaRuntime, layout: Layout, goal: Goal, dialog: Sequence[tuple[str, str]]
-) -> tuple[list[int], int]:
-    """The chat's tokens up to the end of the last utterance, and where that begins."""
-    tokens, spans = runtime.chat_tokens(reading(layout, goal, dialog), add_assistant=False)
-    start, end = spans[-1]
-    return tokens[:end], start
 
 
 class Branch:
@@ -97,11 +95,7 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
         self.runtime = runtime
         self.max_cells = max_cells
         self._context: LlamaContext | None = None
-        unspecified, other = (
-            runtime.chat_tokens(reading(Layout.GOAL_FIRST, goal, []), add_assistant=False)[0]
-            for goal in (unspecified_goal(), Goal("other", "other"))
-        )
-        self._shared = unspecified[: common_start(unspecified, other)]
+        self._shared = shared_start(runtime)
 
     def close(self) -> None:
         super().close()
@@ -207,12 +201,7 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
     # Reading.
 
     def _layout(self, goal: Goal) -> tuple[list[int], list[tuple[int, int]]]:
-        """The goal's chat up to the end of the last utterance, and the utterances' spans."""
-        tokens, spans = self.runtime.chat_tokens(
-            reading(Layout.GOAL_FIRST, goal, self._dialog), add_assistant=False
-        )
-        utterances = [spans[utterance_message(i)] for i in range(len(self._dialog))]
-        return tokens[: utterances[-1][1]], utterances
+        return goal_first_tokens(self.runtime, goal, self._dialog)
 
     def _score_goal(
         self,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from good_ros.core.goals import Goal
+from good_ros.core.goals import Goal, unspecified_goal
+from good_ros.inference.layout import Dialog, Layout, reading, utterance_message
+from good_ros.language.generator import Message
 
 
 @dataclass
@@ -95,6 +97,44 @@ class DialogSession(Generic[State]):
         """For each goal the log-likelihood of each answer as the next utterance; what is kept
         of the dialog stays as it is."""
         raise NotImplementedError
+
+
+class ChatTokenizer(Protocol):
+    """What turns a chat into tokens: a model, or a server that has one."""
+
+    def chat_tokens(
+        self, messages: Sequence[Message], add_assistant: bool
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Tokens of a chat, and each message's content as a span (start, end) in them."""
+
+
+def shared_start(model: ChatTokenizer) -> list[int]:
+    """The tokens with which every goal's ``goal_first`` reading begins."""
+    unspecified, other = (
+        model.chat_tokens(reading(Layout.GOAL_FIRST, goal, []), add_assistant=False)[0]
+        for goal in (unspecified_goal(), Goal("other", "other"))
+    )
+    return unspecified[: common_start(unspecified, other)]
+
+
+def goal_first_tokens(
+    model: ChatTokenizer, goal: Goal, dialog: Dialog
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """A goal's ``goal_first`` chat up to the end of the last utterance, and the utterances' spans
+    in it."""
+    chat = reading(Layout.GOAL_FIRST, goal, dialog)
+    tokens, spans = model.chat_tokens(chat, add_assistant=False)
+    utterances = [spans[utterance_message(i)] for i in range(len(dialog))]
+    return tokens[: utterances[-1][1]], utterances
+
+
+def last_utterance(
+    model: ChatTokenizer, layout: Layout, goal: Goal, dialog: Dialog
+) -> tuple[list[int], int]:
+    """The chat's tokens up to the end of the last utterance, and where that begins."""
+    tokens, spans = model.chat_tokens(reading(layout, goal, dialog), add_assistant=False)
+    start, end = spans[-1]
+    return tokens[:end], start
 
 
 def common_start(first: Sequence[int], second: Sequence[int]) -> int:

@@ -9,10 +9,17 @@ from dataclasses import dataclass
 from good_ros.core.errors import ModelError
 from good_ros.core.goals import Goal, unspecified_goal
 from good_ros.inference.joining import split_join
-from good_ros.inference.layout import DEFAULT_LAYOUT, Layout, reading, utterance_message
+from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
 from good_ros.inference.proof import TOLERANCE, prove
 from good_ros.inference.scorer import DEFAULT_CACHE_MIB, Score, ScoringSession
-from good_ros.inference.session import DialogSession, GoalState, common_start
+from good_ros.inference.session import (
+    DialogSession,
+    GoalState,
+    common_start,
+    goal_first_tokens,
+    last_utterance,
+    shared_start,
+)
 from good_ros.language.transformers_runtime import KeyValues, LoadedModel, Text
 
 HALF_TOLERANCE = 0.1
@@ -85,11 +92,7 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
         self.cache_bytes = cache_bytes
         self._prefix: KeyValues | None = None
         """Of the start that all goals share."""
-        unspecified, other = (
-            model.chat_tokens(reading(Layout.GOAL_FIRST, goal, []), add_assistant=False)[0]
-            for goal in (unspecified_goal(), Goal("other", "other"))
-        )
-        self._shared = unspecified[: common_start(unspecified, other)]
+        self._shared = shared_start(model)
 
     @property
     def kept_bytes(self) -> int:
@@ -139,12 +142,7 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
                 value = value[end - start :]
 
     def _layout(self, goal: Goal) -> tuple[list[int], list[tuple[int, int]]]:
-        """The goal's chat up to the end of the last utterance, and the utterances' spans."""
-        tokens, spans = self.model.chat_tokens(
-            reading(Layout.GOAL_FIRST, goal, self._dialog), add_assistant=False
-        )
-        utterances = [spans[utterance_message(i)] for i in range(len(self._dialog))]
-        return tokens[: utterances[-1][1]], utterances
+        return goal_first_tokens(self.model, goal, self._dialog)
 
     def _text(
         self,
@@ -177,14 +175,11 @@ class GoalFirstSession(DialogSession[_KeptGoal]):
         texts = []
         for state in states:
             for answer in answers:
-                tokens, spans = self.model.chat_tokens(
-                    reading(Layout.GOAL_FIRST, state.goal, [*self._dialog, (question, answer)]),
-                    add_assistant=False,
-                )
-                start, end = spans[-1]
+                dialog = [*self._dialog, (question, answer)]
+                tokens, start = last_utterance(self.model, Layout.GOAL_FIRST, state.goal, dialog)
                 held = state.kept.length if state.kept is not None else 0
-                wanted = range(start - held, end - held)
-                texts.append(Text(tokens[held:end], wanted, state.kept, held))
+                wanted = range(start - held, len(tokens) - held)
+                texts.append(Text(tokens[held:], wanted, state.kept, held))
         return _sums(self, texts, len(answers), cancel)
 
     def _bytes_per_token(self) -> float:
@@ -283,11 +278,7 @@ class GoalLastSession(DialogSession[GoalState]):
 
     def _tokens(self, goal: Goal, dialog: Sequence[tuple[str, str]]) -> tuple[list[int], int]:
         """Tokens up to the end of the last utterance, and where that begins."""
-        tokens, spans = self.model.chat_tokens(
-            reading(Layout.GOAL_LAST, goal, dialog), add_assistant=False
-        )
-        start, end = spans[-1]
-        return tokens[:end], start
+        return last_utterance(self.model, Layout.GOAL_LAST, goal, dialog)
 
 
 def _sums(

@@ -14,7 +14,7 @@ from good_ros.inference.joining import split_join
 from good_ros.inference.layout import DEFAULT_LAYOUT, Layout, reading, utterance_message
 from good_ros.inference.proof import prove
 from good_ros.inference.scorer import Score, ScoringSession
-from good_ros.inference.session import DialogSession, GoalState
+from good_ros.inference.session import DialogSession, GoalState, last_utterance
 from good_ros.language.vllm_server import VllmServer
 
 SERVER_TOLERANCE = 0.05
@@ -88,11 +88,7 @@ class VllmSession(DialogSession[GoalState]):
         for state in states:
             for answer in answers:
                 dialog = [*self._dialog, (question, answer)]
-                tokens, spans = self.server.chat_tokens(
-                    reading(self.layout, state.goal, dialog), add_assistant=False
-                )
-                start, end = spans[-1]
-                chats.append((tokens[:end], start))
+                chats.append(last_utterance(self.server, self.layout, state.goal, dialog))
         values = self.server.log_probabilities(
             [tokens for tokens, _ in chats], [start for _, start in chats], cancel
         )

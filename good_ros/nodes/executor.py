@@ -55,7 +55,6 @@ from good_ros.turns.executor import ExecutorOrder
 from good_ros.turns.window import steps_of_last_turns
 from good_ros.worlds.arm.options import MOTIONS, ROS2_CONTROL
 from good_ros.worlds.base import World
-from good_ros.worlds.grocery.search import AUTO, SEARCHES
 from good_ros.worlds.registry import WORLDS, is_world
 
 
@@ -127,20 +126,6 @@ class ExecutorNode(GoodNode):
             "What becomes of a goal of execute_plan while another plan is under way.",
             choices=(QUEUE, REFUSE),
         ),
-        Parameter(
-            "store_search",
-            AUTO,
-            "World grocery: search by the similarity of embeddings or by words; auto takes "
-            "embeddings where they are installed.",
-            choices=SEARCHES,
-        ),
-        Parameter(
-            "store_results",
-            1,
-            "World grocery: items that are looked at for each search term.",
-            1,
-            20,
-        ),
         PERSON,
         PEOPLE_FOLDER,
         *SUGGESTIONS,
@@ -186,6 +171,8 @@ class ExecutorNode(GoodNode):
         self.history: tuple[StepResult, ...] = ()
         self.done_turn = 0
         self.session_id = ""
+        self.turn_cancel = threading.Event()  # Cuts off the turn that is acted on.
+        self.given: list[GivenPlan] = []  # Plans that are not over, accepted offers among them.
         self.last = Status("", 0, TaskState.IDLE)
         self.ended: Status | None = None
         self.model_problem = ""
@@ -222,15 +209,15 @@ class ExecutorNode(GoodNode):
 
     def start(self) -> None:
         if self.order.transcript is None:
-            self.publish(Status("", 0, TaskState.IDLE, scene=self.world.describe()))
+            self.publish(self.with_scene(Status("", 0, TaskState.IDLE)))
         else:
             # A plan may have been cut off in the middle; history alone says what counts.
             self.set_up_world()
 
     def stop(self) -> None:
         # A turn that was cut off is due again after the next activation.
+        self.abandon_plans()
         self.order.abandon()
-        self.plans.abandon()
 
     def on_transcript(self, transcript: Transcript) -> None:
         if self.order.hear_transcript(transcript):
@@ -238,12 +225,20 @@ class ExecutorNode(GoodNode):
             self.set_up_world()
             return
         self.suggester.hear(transcript)
-        if self.order.is_acting and (transcript.ended or self.order.is_withdrawn):
-            # The person said stop, or never mind, in the middle of a plan, which is undone.
-            self.worker.cancel_all()
-            self.plans.abandon()
-            self.order.abandon()
+        if transcript.ended or self.order.is_withdrawn:
+            # The person said stop, or never mind: a plan that is under way is undone. What sets
+            # up the world is not cut off.
+            self.abandon_plans()
+            if self.order.is_acting:
+                self.turn_cancel.set()
+                self.order.abandon()
         self.act()
+
+    def abandon_plans(self) -> None:
+        """Cut off every plan that was given, or offered and accepted."""
+        for plan in self.given:
+            plan.stop.set()
+        self.plans.abandon()
 
     def set_up_world(self) -> None:
         """The world as the session left it, or as at the start for a new one.
@@ -254,18 +249,18 @@ class ExecutorNode(GoodNode):
         session_id = self.order.transcript.session_id
         history, done_turn = self.order.history, self.order.acted_turn
         self.worker.cancel_all()
-        self.plans.abandon()
+        self.abandon_plans()
+        self.given = []
 
         def job(cancel: threading.Event) -> str:
             self.world_problem = "the world is being rebuilt"
             if session_id != self.session_id:
                 self.session_id = session_id
                 self.actor.reset()
-            self.history = ()
-            self.rebuild(history)
             self.history, self.done_turn = history, done_turn
-            self.world_problem = ""
-            return self.world.describe()
+            self.world_lost = True
+            self.rebuild(history)
+            return self.scene()
 
         def then(scene: str | None, error: BaseException | None) -> None:
             if scene is None:
@@ -285,7 +280,7 @@ class ExecutorNode(GoodNode):
         """The world as the history says that it is. Raises WorldError."""
         self.world.reset(self.values.scene, self.values.world_seed)
         replay(self.world, history)
-        self.world_lost = False
+        self.world_lost, self.world_problem = False, ""
 
     def on_belief(self, message: GoalBelief) -> None:
         self.order.hear_belief(belief_from_msg(message))
@@ -303,8 +298,6 @@ class ExecutorNode(GoodNode):
             return Status(session_id, turn, TaskState.FAILED, code, message, history=self.history)
 
         def job(cancel: threading.Event) -> Status:
-            if self.world_problem:
-                return failure(ErrorCode.WORLD_LOST, self.world_problem)
             try:
                 if self.world_lost:
                     self.rebuild(self.history)
@@ -337,7 +330,7 @@ class ExecutorNode(GoodNode):
             self.suggester.consider()
             self.act()
 
-        self.worker.submit(job, then)
+        self.turn_cancel = self.worker.submit(job, then)
 
     # Commands in a person's own words, and suggestions.
 
@@ -415,30 +408,45 @@ class ExecutorNode(GoodNode):
     def submit_plan(self, plan: GivenPlan) -> None:
         session_id = self.order.transcript.session_id if self.order.transcript else ""
 
-        def job(cancel: threading.Event) -> PlanOutcome:
-            stop = AnyStop(cancel, plan.stop)
-            if stop.is_set():
-                return PlanOutcome((), ErrorCode.CANCELLED, "the plan was cancelled")
-            if self.world_problem:
-                return PlanOutcome((), ErrorCode.WORLD_LOST, self.world_problem)
-            past, last_turn = self.history, self.order.last_turn
-            if self.order.transcript:
-                self.actor.hear(self.order.transcript)
-            try:
-                if self.world_lost:
-                    self.rebuild(past)
-            except WorldError as error:
-                return PlanOutcome((), ErrorCode.WORLD_LOST, str(error))
-            # Between two turns the steps belong to the next one, whose report tells dialog of
-            # them; until it has an utterance, no status of it is dialog's to hear.
-            turn = last_turn if last_turn > self.done_turn else last_turn + 1
-            status = Status(session_id, last_turn, TaskState.EXECUTING, history=past)
+        def job(cancel: threading.Event) -> tuple[PlanOutcome, str]:
+            outcome = self.carry_out(plan, session_id, AnyStop(cancel, plan.stop))
+            return outcome, self.scene()
 
-            def on_step(result: StepResult) -> None:
-                plan.results.append(result)
-                done = (*past, *plan.results)
-                self.show(replace(status, plan=plan.steps, history=done), stop)
+        def then(done: tuple[PlanOutcome, str] | None, error: BaseException | None) -> None:
+            self.given.remove(plan)
+            if done is None:
+                self.get_logger().error(f"the given plan failed: {error}")
+                done = PlanOutcome((), ErrorCode.WORLD_LOST, str(error)), ""
+            outcome, scene = done
+            self.order.history = self.history
+            standing = self.standing_status(session_id)
+            self.publish(replace(standing, history=self.history, scene=scene))
+            self.plans.end(plan, outcome)
+            self.suggester.consider()
 
+        self.given.append(plan)
+        self.worker.submit(job, then)
+
+    def carry_out(self, plan: GivenPlan, session_id: str, stop: Stop) -> PlanOutcome:
+        """What becomes of a given plan; in the worker."""
+        if stop.is_set():
+            return PlanOutcome((), ErrorCode.CANCELLED, "the plan was cancelled")
+        past, last_turn = self.history, self.order.last_turn
+        if self.order.transcript:
+            self.actor.hear(self.order.transcript)
+        # Between two turns the steps belong to the next one, whose report tells dialog of
+        # them; until it has an utterance, no status of it is dialog's to hear.
+        turn = last_turn if last_turn > self.done_turn else last_turn + 1
+        status = Status(session_id, last_turn, TaskState.EXECUTING, history=past)
+
+        def on_step(result: StepResult) -> None:
+            plan.results.append(result)
+            done = (*past, *plan.results)
+            self.show(replace(status, plan=plan.steps, history=done), stop)
+
+        try:
+            if self.world_lost:
+                self.rebuild(past)
             outcome = self.actor.carry_out(
                 plan.steps,
                 status,
@@ -447,26 +455,11 @@ class ExecutorNode(GoodNode):
                 on_step=on_step,
                 on_status=lambda shown: self.show(shown, stop),
             )
-            self.history = (*past, *outcome.results)
-            self.world_lost = outcome.error_code is ErrorCode.WORLD_LOST
-            return outcome
-
-        def then(outcome: PlanOutcome | None, error: BaseException | None) -> None:
-            if outcome is None:
-                self.get_logger().error(f"the given plan failed: {error}")
-                outcome = PlanOutcome((), ErrorCode.WORLD_LOST, str(error))
-            self.order.history = self.history
-            self.publish(
-                replace(
-                    self.standing_status(session_id),
-                    history=self.history,
-                    scene=self.world.describe(),
-                )
-            )
-            self.plans.end(plan, outcome)
-            self.suggester.consider()
-
-        self.worker.submit(job, then)
+        except WorldError as error:
+            outcome = PlanOutcome((), ErrorCode.WORLD_LOST, str(error))
+        self.history = (*past, *outcome.results)
+        self.world_lost = outcome.error_code is ErrorCode.WORLD_LOST
+        return outcome
 
     def standing_status(self, session_id: str) -> Status:
         """What the last turn came to, again, since dialog may have missed it under the statuses
@@ -477,7 +470,15 @@ class ExecutorNode(GoodNode):
         return Status(session_id, self.order.last_turn, TaskState.IDLE)
 
     def with_scene(self, status: Status) -> Status:
-        return replace(status, scene=self.world.describe())
+        return replace(status, scene=self.scene())
+
+    def scene(self) -> str:
+        """What the world looks like now; empty where it cannot be told."""
+        try:
+            return self.world.describe()
+        except WorldError as error:
+            self.get_logger().warning(f"the world cannot be described: {error}")
+            return ""
 
     def publish(self, status: Status) -> None:
         self.last = status

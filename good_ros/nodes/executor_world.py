@@ -12,6 +12,7 @@ from good_ros.nodes.parameters import Parameter
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
 from good_ros.worlds.arm.options import PATHS, ROS2_CONTROL, SIM, ArmOptions
 from good_ros.worlds.base import World
+from good_ros.worlds.grocery.search import AUTO, SEARCHES
 from good_ros.worlds.registry import make_world
 
 STANDARD = Ai2thorOptions()
@@ -61,6 +62,22 @@ AI2THOR = (
         3600.0,
     ),
 )
+GROCERY = (
+    Parameter(
+        "store_search",
+        AUTO,
+        "World grocery: search by the similarity of embeddings or by words; auto takes "
+        "embeddings where they are installed.",
+        choices=SEARCHES,
+    ),
+    Parameter(
+        "store_results",
+        1,
+        "World grocery: items that are looked at for each search term.",
+        1,
+        20,
+    ),
+)
 ARM = (
     Parameter(
         "arm_path",
@@ -76,7 +93,7 @@ ARM = (
         "World arm: nothing moves on the path ros2_control before a person has approved the plan.",
     ),
 )
-PARAMETERS = (*AI2THOR, *ARM)
+PARAMETERS = (*GROCERY, *AI2THOR, *ARM)
 
 
 def make(node: Node, values: SimpleNamespace) -> World:

@@ -7,9 +7,11 @@ import threading
 import pytest
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
+from rclpy.lifecycle import TransitionCallbackReturn
 from rich.console import Console
 
 from good_ros.action import ExecutePlan
+from good_ros.core.errors import WorldError
 from good_ros.core.goals import UNSPECIFIED_TEXT
 from good_ros.language.openai_generator import OpenAIGenerator
 from good_ros.language.scripted import ScriptedGenerator
@@ -186,6 +188,35 @@ def test_the_simulated_human_says_yes_or_no(make, monkeypatch, tmp_path, approve
             assert "completed" in run.probe.last("transcript").end_reason
 
 
+def test_a_world_that_could_not_be_rebuilt_is_rebuilt_later_with_its_whole_history(
+    make, monkeypatch
+):
+    script = {**bread_script(), "executor": [json.dumps(["put Bread in Fridge"])] * 3}
+    script["dialog"] = ["What should I move?", "And now?", "And then?", "And?"]
+    again = "The bread really should be cold"
+    with make(script, bread_scores(SAID, again)) as run:
+        run.turn(1, SAID)
+        run.wait_asked(2)
+        executor = run.stack.nodes["executor"]
+
+        def lose(world, scene, seed=0):
+            raise WorldError("the player is gone")
+
+        assert executor.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+        with monkeypatch.context() as broken:
+            broken.setattr(HouseholdWorld, "reset", lose)
+            assert executor.trigger_activate() == TransitionCallbackReturn.SUCCESS
+            run.wait(lambda: "could not be rebuilt" in executor.problem(), "the failure")
+        run.probe.say(again, "u2")
+        run.wait_turn(2)
+        status = last_status(run)
+        assert (status.state, status.error_code) == (TaskStatus.NO_ACTION, ErrorCode.NONE)
+        assert [r.step.label for r in status.history] == ["pick up Bread", "put Bread in Fridge"]
+        assert "Bread is in Fridge" in status.conditions
+        assert list(status.conditions_true) == [True]
+        assert executor.problem() == ""
+
+
 class Client:
     """A client of ``execute_plan`` in the probe."""
 
@@ -317,6 +348,77 @@ class TestExecutePlan:
             assert last_status(run).scene == scene
             # The executor is as good as before.
             assert client.result(client.send(*PLAN)).result.error_code == ErrorCode.NONE
+
+    def test_a_persons_stop_undoes_it_too(self, make, monkeypatch):
+        gate = Gate(monkeypatch, "put Bread in Fridge")
+        with make(scores=bread_scores(SAID, "Stop!")) as run:
+            run.wait_asked(1)
+            scene = last_status(run).scene
+            client = Client(run)
+            goal = client.send(*PLAN, "open Cabinet_1")
+            run.wait(gate.reached.is_set, "the second step")
+            run.probe.say("Stop!", "u1")
+            order = run.stack.nodes["executor"].order
+            run.wait(lambda: order.transcript.ended, "the end of the session")
+            gate.opened.set()
+            outcome = client.result(goal)
+            assert outcome.result.error_code == ErrorCode.CANCELLED
+            run.wait_turn(1)
+            assert last_status(run).scene == scene
+            assert not any(r.success for r in last_status(run).history)
+
+    def test_a_world_that_cannot_be_described_ends_no_node(self, make, monkeypatch):
+        with make() as run:
+            run.wait_asked(1)
+            client = Client(run)
+            lost = []
+
+            def describe(world):
+                assert threading.current_thread().name == "executor worker"
+                lost.append(True)
+                raise WorldError("the player is gone")
+
+            monkeypatch.setattr(HouseholdWorld, "describe", describe)
+            assert client.result(client.send(*PLAN)).result.error_code == ErrorCode.NONE
+            run.wait(lambda: last_status(run).state == TaskStatus.IDLE, "the last status")
+            assert lost
+            assert last_status(run).scene == ""
+
+    def test_a_world_that_is_lost_before_the_first_step_is_rebuilt(self, make, monkeypatch):
+        with make() as run:
+            run.wait_asked(1)
+            client = Client(run)
+            assert client.result(client.send("open Cabinet_1")).result.error_code == 0
+
+            def lose(world):
+                raise WorldError("the player is gone")
+
+            with monkeypatch.context() as broken:
+                broken.setattr(HouseholdWorld, "snapshot", lose)
+                outcome = client.result(client.send(*PLAN))
+                assert outcome.result.error_code == ErrorCode.WORLD_LOST
+            # It comes back in its first state.
+            run.stack.nodes["executor"].world.reset("FloorPlan1")
+            run.turn(1, SAID)
+            assert last_status(run).state == TaskStatus.SUCCEEDED
+            done = [r.step.label for r in last_status(run).history if r.success]
+            assert done == ["open Cabinet_1", *PLAN]
+            room = {o.name: o.state for o in run.stack.nodes["executor"].world.observe()}
+            assert room["Cabinet_1"]["open"]
+
+    def test_a_shutdown_in_mid_plan_ends_no_process(self, make, monkeypatch):
+        gate = Gate(monkeypatch, "put Bread in Fridge")
+        with make() as run:
+            run.wait_asked(1)
+            client = Client(run)
+            client.send(*PLAN, "open Cabinet_1")
+            run.wait(gate.reached.is_set, "the second step")
+            gate.opened.set()
+            executor = run.stack.nodes["executor"]
+            assert executor.trigger_shutdown() == TransitionCallbackReturn.SUCCESS
+            # The others are served still.
+            call(run, EditGoals, "edit_goals", EditGoals.Request())
+            assert run.stack.nodes["dialog"].active
 
     @pytest.mark.parametrize("second_plan", ["queue", "refuse"])
     def test_there_is_one_plan_at_a_time(self, make, monkeypatch, second_plan):
