@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
+from good_ros.experiments.progress import progress_file
 from good_ros.experiments.questions import (
     MAX_TURNS,
     DialogModels,
@@ -63,9 +62,7 @@ def _run(options: argparse.Namespace) -> int:
             raise InputError(f"--{name} must be 1 or more")
     if options.goals < 2:
         raise InputError("--goals must be 2 or more: there is nothing to tell apart")
-    path = Path(options.progress).expanduser() if options.progress else None
-    if path and not os.access(path.absolute().parent, os.W_OK):
-        raise InputError(f"--progress {path}: its folder cannot be written")
+    path = progress_file(options.progress)
 
     def tell(result: DialogResult, done: int, total: int) -> None:
         words = "known" if result.reached else "NOT known"

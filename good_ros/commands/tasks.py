@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import InputError
+from good_ros.experiments.progress import progress_file
 from good_ros.experiments.tasks import Models, TaskResult, choose_profiles, run_tasks, summary
 from good_ros.language.backends import is_url, make_generator
 
@@ -39,9 +38,7 @@ def add(measures: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     if options.seeds < 1:
         raise InputError("--seeds must be 1 or more")
-    path = Path(options.progress).expanduser() if options.progress else None
-    if path and not os.access(path.absolute().parent, os.W_OK):
-        raise InputError(f"--progress {path}: its folder cannot be written")
+    path = progress_file(options.progress)
 
     def tell(result: TaskResult, done: int, total: int) -> None:
         words = "fulfilled" if result.success else "NOT fulfilled"

@@ -8,16 +8,15 @@ over ``SURE``; one that does not get there counts with its cap.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript, Turn
-from good_ros.core.errors import InputError
 from good_ros.core.goals import GoalSet, unspecified_goal
+from good_ros.experiments import progress as progress_lines
 from good_ros.experiments.human import SimulatedHuman
 from good_ros.experiments.person import TruthfulPerson
 from good_ros.experiments.profiles import Profile
@@ -212,33 +211,20 @@ def run_dialogs(
             loaded = loaded or models()
             result = run_dialog(profile, seed, arm, loaded, rules)
             if progress:
-                with progress.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(result)) + "\n")
+                progress_lines.append(progress, result)
         results.append(result)
         on_result(result, len(results), len(todo))
     return results
 
 
 def read_results(path: Path) -> list[DialogResult]:
-    """The results in a progress file; a last line that was cut off is taken away.
+    """The results in a progress file. Raises InputError as ``progress.read``."""
 
-    Raises InputError where a line is something else.
-    """
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    results = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            fields = json.loads(line)
-            dialog = tuple(tuple(said) for said in fields["dialog"])
-            results.append(DialogResult(**{**fields, "dialog": dialog}))
-        except (ValueError, TypeError, KeyError) as error:
-            if number == len(lines) and not line.endswith("\n"):
-                path.write_text("".join(lines[:-1]), encoding="utf-8")
-                break
-            raise InputError(f"{path}, line {number} is no result: {error}") from error
-    return results
+    def make(fields: Mapping[str, Any]) -> DialogResult:
+        dialog = tuple(tuple(said) for said in fields["dialog"])
+        return DialogResult(**{**fields, "dialog": dialog})
+
+    return progress_lines.read(path, make)
 
 
 def summary(results: Iterable[DialogResult]) -> Mapping[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from good_ros.core.errors import InputError
+from good_ros.experiments import progress as progress_lines
 from good_ros.experiments.human import SimulatedHuman
 from good_ros.experiments.profiles import Profile, load_profile, profile_names
 from good_ros.experiments.session import LibrarySession
@@ -144,32 +143,17 @@ def run_tasks(
                 profile, seed, loaded, max_turns, partial(on_turn, profile.name, seed)
             )
             if progress:
-                with progress.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(result)) + "\n")
+                progress_lines.append(progress, result)
         results.append(result)
         on_result(result, len(results), len(pairs))
     return results
 
 
 def read_progress(path: Path) -> list[TaskResult]:
-    """The results in a progress file; a last line that was cut off is passed over.
-
-    Raises InputError where a line is something else.
-    """
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    results = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            fields = json.loads(line)
-            results.append(TaskResult(**{**fields, "steps": tuple(fields["steps"])}))
-        except (ValueError, TypeError, KeyError) as error:
-            if number == len(lines) and not line.endswith("\n"):
-                path.write_text("".join(lines[:-1]), encoding="utf-8")
-                break
-            raise InputError(f"{path}, line {number} is no result: {error}") from error
-    return results
+    """The results in a progress file. Raises InputError as ``progress.read``."""
+    return progress_lines.read(
+        path, lambda fields: TaskResult(**{**fields, "steps": tuple(fields["steps"])})
+    )
 
 
 def summary(results: Iterable[TaskResult]) -> Mapping[str, Any]:

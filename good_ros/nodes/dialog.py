@@ -19,18 +19,7 @@ from std_msgs.msg import String
 
 from good_ros.core.belief import Belief
 from good_ros.core.errors import InputError
-from good_ros.inference.backends import make_scorer
-from good_ros.inference.question_choice import (
-    CHOSEN,
-    PLAIN,
-    QUESTION_CHOICES,
-    ChoiceRules,
-    ChosenQuestion,
-    QuestionChooser,
-    Situation,
-    plainly_asked,
-)
-from good_ros.inference.tracker import BeliefTracker
+from good_ros.inference.question_choice import ChosenQuestion, Situation, plainly_asked
 from good_ros.language import conversation
 from good_ros.language.backends import make_generator
 from good_ros.msg import GoalBelief, Question, TaskStatus, Utterance
@@ -54,6 +43,8 @@ from good_ros.nodes.parameters import (
     sessions_folder,
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
+from good_ros.nodes.question_choice import PARAMETERS as CHOICE
+from good_ros.nodes.question_choice import make_chooser
 from good_ros.nodes.transcripts import TranscriptPublisher
 from good_ros.nodes.waiting import until_done
 from good_ros.srv import ApprovePlan, AskPerson, ResetSession
@@ -71,8 +62,6 @@ from good_ros.turns.dialog import DialogFlow, Phase
 
 RESUME_WAIT_S = 2.0
 """For so long a dialog that was killed waits to hear of its session from the other nodes."""
-CHOICE_CACHE_MIB = 256.0
-"""Keys and values that the scorer of questions holds at most."""
 
 
 def journal_name(context: Context, namespace: str) -> str:
@@ -110,50 +99,13 @@ class DialogNode(GoodNode):
             0.0,
             1.0,
         ),
-        Parameter(
-            "question_choice",
-            PLAIN,
-            "How the next question is found: one open question of the model (the paper's), or of "
-            "several the one whose answer is expected to tell the most about the goal.",
-            choices=QUESTION_CHOICES,
-        ),
-        Parameter(
-            "scoring_model",
-            "",
-            "The model that weighs questions where they are chosen, as `model` of goal_belief; "
-            "empty takes `model`.",
-        ),
-        Parameter(
-            "temper",
-            1.0,
-            "As of goal_belief, where questions are chosen.",
-            0.0,
-            10.0,
-        ),
-        Parameter("question_candidates", 4, "Questions that are weighed at most.", 1, 20),
-        Parameter("question_goals", 4, "Likeliest goals under which answers are drawn.", 2, 20),
-        Parameter("question_answers", 1, "Answers drawn for each of these goals.", 1, 10),
-        Parameter(
-            "question_cost",
-            0.1,
-            "Nats that a question must be expected to gain; below, the robot says what it goes by "
-            "and asks nothing.",
-            0.0,
-            10.0,
-        ),
-        Parameter(
-            "question_budget_s",
-            30.0,
-            "Seconds after which the best question so far is asked.",
-            0.1,
-            3600.0,
-        ),
+        *CHOICE,
     )
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
         self.generator = self.keep(make_generator(values.model, values.served_model))
-        self.chooser = self.make_chooser(values) if values.question_choice == CHOSEN else None
+        self.chooser = make_chooser(self, self.generator, values)
         self.question = self.publisher(Question, "question", LATCHED)
         self.transcript = TranscriptPublisher(self)
         self.listen(Utterance, "utterance", self.on_utterance, SPEECH_IN)
@@ -180,29 +132,6 @@ class DialogNode(GoodNode):
         """Which sessions other nodes spoke of before there was one here."""
         self.missed: TaskStatus | None = None
         """The executor's last word while the node was not active."""
-
-    def make_chooser(self, values: SimpleNamespace) -> QuestionChooser:
-        """With a scorer of its own: composed with goal_belief they share the weights, and
-        neither disturbs what the other keeps of the dialog."""
-        scorer = self.keep(
-            make_scorer(
-                values.scoring_model or values.model,
-                cache_mib=CHOICE_CACHE_MIB,
-                deadline_s=values.deadline_s,
-            )
-        )
-        scorer.self_test()
-        return QuestionChooser(
-            self.generator,
-            self.keep(BeliefTracker(scorer, temper=values.temper)),
-            ChoiceRules(
-                values.question_candidates,
-                values.question_goals,
-                values.question_answers,
-                values.question_cost,
-                values.question_budget_s,
-            ),
-        )
 
     @property
     def flow(self) -> DialogFlow | None:

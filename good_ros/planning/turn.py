@@ -35,13 +35,13 @@ from good_ros.planning.shopping import (
     without_closing,
 )
 from good_ros.planning.trial import Trials, rehearsal_of
+from good_ros.planning.turn_log import OnStatus, TurnLog
 from good_ros.planning.usefulness import completed, expected_usefulness, prefer
 from good_ros.worlds.base import World
 
 END_ACTION = "TaskCompleted"
 LONGEST_PAUSE_S = 30.0
 
-OnStatus = Callable[[TaskStatus], None]
 Approve = Callable[[TaskStatus, Stop | None], bool | None]
 """(the status of the waiting plan, cancel) to the person's yes or no; None where none came."""
 AskPerson = Callable[[str, Stop | None], str | None]
@@ -137,7 +137,7 @@ class TurnActor:
         gave a command: that is an instruction, whatever it is for. A failure of the model or the
         world is a FAILED status with its code; only ModelCancelled is raised.
         """
-        log = _TurnLog(belief, history, on_status)
+        log = TurnLog(belief, history, on_status)
         self.needs = needs_of(transcript, belief)
         try:
             heard = self.read_command(transcript, history, self.world)
@@ -455,7 +455,7 @@ class _Turn:
 
     belief: Belief
     transcript: Transcript
-    log: _TurnLog
+    log: TurnLog
     cancel: threading.Event | None
 
     def __post_init__(self) -> None:
@@ -471,49 +471,6 @@ class _Turn:
     @property
     def satisfied(self) -> bool:
         return is_satisfied(self.utterance)
-
-
-class _TurnLog:
-    """What was tried in this turn, after what was done before it, as statuses."""
-
-    def __init__(self, belief: Belief, history: Sequence[StepResult], on_status: OnStatus) -> None:
-        self.session_id = belief.session_id
-        self.turn = belief.turn
-        self.past = tuple(history)
-        self._tried: list[StepResult] = []
-        self._running: list[StepResult] = []
-        self._plan: tuple[Step, ...] = ()
-        self._on_status = on_status
-
-    def status(
-        self,
-        state: TaskState,
-        plan: tuple[Step, ...] = (),
-        code: ErrorCode = ErrorCode.NONE,
-        message: str = "",
-    ) -> TaskStatus:
-        history = (*self.past, *self._tried, *self._running)
-        return TaskStatus(self.session_id, self.turn, state, code, message, plan, history)
-
-    def tell(self, state: TaskState, code: ErrorCode = ErrorCode.NONE, message: str = "") -> None:
-        self.show(self.status(state, self._plan, code, message))
-
-    def show(self, status: TaskStatus) -> None:
-        self._on_status(status)
-
-    def begin(self, plan: tuple[Step, ...]) -> None:
-        self._plan = plan
-        self.tell(TaskState.EXECUTING)
-
-    def step(self, result: StepResult) -> None:
-        self._running.append(result)
-        self.tell(TaskState.EXECUTING)
-
-    def end(self, results: Sequence[StepResult]) -> None:
-        """The plan's final results take the place of those told on the way."""
-        self._running = []
-        self._tried += results
-        self._plan = ()
 
 
 def _model_code(error: ModelError) -> ErrorCode:
