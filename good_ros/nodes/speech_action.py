@@ -116,6 +116,7 @@ class TtsClient:
         """Have it spoken, and wait until it was, or ``stop``. Raises SpeechError."""
         key = object()
         handles: list[Any] = []
+        over = threading.Event()
         self._ends.expect(key)
 
         def send() -> None:
@@ -129,6 +130,10 @@ class TtsClient:
             handle = future.result()
             if handle is None or not handle.accepted:
                 self._ends.hand_in(key, "its server refused")
+                return
+            if over.is_set():
+                # It was cut off while the server thought about it.
+                handle.cancel_goal_async()
                 return
             handles.append(handle)
             began()
@@ -144,8 +149,13 @@ class TtsClient:
         self._node.worker.post(send)
         reason = self._ends.wait(key, SPEAK_DEADLINE_S, stop)
         if reason is None:
-            for handle in handles:
-                self._node.worker.post(handle.cancel_goal_async)
+
+            def cancel() -> None:
+                over.set()
+                for handle in handles:
+                    handle.cancel_goal_async()
+
+            self._node.worker.post(cancel)
             if stop.is_set():
                 return
             reason = f"its end was waited for {SPEAK_DEADLINE_S:g} s"

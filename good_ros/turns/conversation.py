@@ -99,7 +99,6 @@ class Conversation:
         self.min_confidence = min_confidence
         self.stop_words_of = stop_words_of
         self._waiting: TaskStatus | None = None
-        self._asks_what_instead = False
 
     # The robot's side.
 
@@ -122,8 +121,8 @@ class Conversation:
         flow = self.flow
         if flow.phase is not Phase.QUESTION:
             return
-        if self._asks_what_instead:
-            self._asks_what_instead = False
+        if flow.asks_what_instead:
+            flow.asks_what_instead = False
             yield from self.asked(WHAT_INSTEAD, now)
         elif held := flow.take_held():
             # The person spoke first: no question is worth making any more.
@@ -227,7 +226,7 @@ class Conversation:
             if flow.drop_held():
                 yield Note("the words that were kept for the next turn are taken back")
             elif flow.withdraw_turn(heard.text):
-                self._asks_what_instead = act is Act.WRONG
+                flow.asks_what_instead = act is Act.WRONG
                 yield Tell()
         elif act in (Act.YES, Act.NO):
             flow.hear_aside(heard.utterance_id)
@@ -254,7 +253,7 @@ class Conversation:
         yield DropQuestion()
         if act is Act.WRONG and flow.acted_last:
             flow.hear_aside(heard.utterance_id)
-            self._asks_what_instead = True
+            flow.asks_what_instead = True
         else:
             flow.hear(heard.text, now, heard.speaker_id, heard.utterance_id)
             yield Note("heard before a question stood; it is the next turn")

@@ -52,6 +52,8 @@ class DialogFlow:
         self.question = ""
         self.asked = 0.0
         self.expects_reply = False
+        self.asks_what_instead = False
+        """Whether what is asked next is what was wrong."""
         self.all_asked: list[str] = []
         """Every question of the session, so that none is asked again."""
         self._whole = WholeHistory()
@@ -79,6 +81,7 @@ class DialogFlow:
         flow.phase = Phase[standing["phase"]]
         flow.question, flow.asked = standing["question"], standing["asked"]
         flow.expects_reply = standing["expects_reply"]
+        flow.asks_what_instead = standing.get("asks_what_instead", False)
         flow.all_asked = [*all_asked]
         flow._held = deque(Held(*words) for words in standing["held"])
         flow._unanswered = standing["unanswered"]
@@ -97,6 +100,7 @@ class DialogFlow:
             "question": self.question,
             "asked": self.asked,
             "expects_reply": self.expects_reply,
+            "asks_what_instead": self.asks_what_instead,
             "held": [[held.text, held.speaker_id] for held in self._held],
             "unanswered": self._unanswered,
             "ended": self.transcript.ended,

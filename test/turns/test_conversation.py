@@ -242,3 +242,19 @@ def test_a_cut_off_conversation_goes_on_where_it_was():
     assert list(talk.talk.resume()) == [Tell()]
     talk.report()
     assert list(talk.talk.resume()) == [Tell(), MakeQuestion()]
+
+
+def test_what_is_wrong_is_asked_though_dialog_was_cut_off_in_between():
+    talk = Talk()
+    talk.ask()
+    talk.hear("The bread")
+    talk.hear("That is wrong")
+    flow = talk.flow
+    again = DialogFlow.resumed(flow.transcript, 20, flow.standing(), flow.heard_ids, flow.all_asked)
+    talk.talk, talk.flow = Conversation(again), again
+    talk.do(talk.talk.resume())
+    tell, say = talk.report(TaskState.NO_ACTION)
+    assert (tell, say.text) == (Tell(), WHAT_INSTEAD)
+    # A journal of an older version does not know of it.
+    standing = {k: v for k, v in flow.standing().items() if k != "asks_what_instead"}
+    assert not DialogFlow.resumed(flow.transcript, 20, standing, (), ()).asks_what_instead
