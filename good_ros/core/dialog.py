@@ -41,6 +41,8 @@ UNKNOWN_SPEAKER = "unknown"
 
 @dataclass(frozen=True)
 class Transcript:
+    """A session's turns, oldest first, and whether and why it ended."""
+
     session_id: str = ""
     turns: tuple[Turn, ...] = ()
     ended: bool = False

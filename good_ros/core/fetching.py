@@ -20,6 +20,7 @@ class FetchError(Exception):
 
 
 def sha256_of(path: Path) -> str:
+    """The SHA-256 digest of a file, in hexadecimal."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):

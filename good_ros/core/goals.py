@@ -59,6 +59,8 @@ def unspecified_goal(prior: float = 1.0) -> Goal:
 
 @dataclass(frozen=True)
 class GoalRemoval:
+    """A goal that was removed, and why; ``detail`` in words."""
+
     goal: Goal
     reason: RemovalReason
     detail: str = ""

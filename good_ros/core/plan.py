@@ -89,6 +89,8 @@ class StepResult:
 
 @dataclass(frozen=True)
 class TaskStatus:
+    """How the executor stands in a turn, with the steps of the session so far."""
+
     session_id: str
     turn: int
     state: TaskState

@@ -35,6 +35,7 @@ class Temperament:
 
 
 def temperament_names() -> list[str]:
+    """The names of config/temperaments.yaml."""
     return list(_data())
 
 

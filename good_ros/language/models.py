@@ -87,6 +87,7 @@ Progress = Callable[[int, int], None]
 
 
 def models_folder() -> Path:
+    """Where models are kept."""
     return cache_folder() / "models"
 
 

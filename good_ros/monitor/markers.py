@@ -21,6 +21,8 @@ SHORTEST_M = 1e-6
 
 
 class MarkerKind(Enum):
+    """What a marker is, and whether it goes."""
+
     BAR = "bar"
     LABEL = "label"
     DELETED = "deleted"

@@ -22,16 +22,19 @@ NANO = 1e-9
 
 
 def duration_msg(seconds: float) -> Duration:
+    """Seconds as a duration."""
     whole = int(seconds)
     return Duration(sec=whole, nanosec=min(round((seconds - whole) * 1e9), 999_999_999))
 
 
 def time_msg(seconds: float) -> Time:
+    """Seconds since the epoch as a time."""
     whole = int(seconds)
     return Time(sec=whole, nanosec=min(round((seconds - whole) * 1e9), 999_999_999))
 
 
 def seconds_of(stamp: Time | Duration) -> float:
+    """A time or duration in seconds."""
     return float(stamp.sec) + float(stamp.nanosec) * NANO
 
 
@@ -95,6 +98,7 @@ def trajectory_from_msg(
 def joint_state_msg(
     stamp: Time, positions: Mapping[str, float], velocities: Mapping[str, float]
 ) -> JointState:
+    """Joint positions (radians or metres) by name, as a message."""
     return JointState(
         header=Header(stamp=stamp, frame_id=FRAME),
         name=list(positions),

@@ -24,10 +24,12 @@ def time_to_msg(seconds: float) -> Time:
 
 
 def time_from_msg(message: Time) -> float:
+    """A message's time in seconds since the epoch."""
     return float(message.sec) + message.nanosec * 1e-9
 
 
 def step_to_msg(step: Step) -> msg.Step:
+    """A step as a message."""
     return msg.Step(
         action=step.action,
         object_id=step.object_id,
@@ -38,12 +40,14 @@ def step_to_msg(step: Step) -> msg.Step:
 
 
 def step_from_msg(message: msg.Step) -> Step:
+    """The step of a message."""
     return Step(
         message.action, message.object_id, message.target_id, message.label, message.argument
     )
 
 
 def result_to_msg(result: StepResult) -> msg.StepResult:
+    """A step's result as a message."""
     return msg.StepResult(
         step=step_to_msg(result.step),
         turn=result.turn,
@@ -55,6 +59,7 @@ def result_to_msg(result: StepResult) -> msg.StepResult:
 
 
 def result_from_msg(message: msg.StepResult) -> StepResult:
+    """The result of a message. Raises ValueError for an error code that is not known."""
     return StepResult(
         step=step_from_msg(message.step),
         success=message.success,
@@ -66,6 +71,7 @@ def result_from_msg(message: msg.StepResult) -> StepResult:
 
 
 def transcript_to_msg(transcript: Transcript, header: Header) -> msg.Transcript:
+    """A transcript as a message."""
     return msg.Transcript(
         header=header,
         session_id=transcript.session_id,
@@ -89,6 +95,7 @@ def transcript_to_msg(transcript: Transcript, header: Header) -> msg.Transcript:
 
 
 def transcript_from_msg(message: msg.Transcript) -> Transcript:
+    """The transcript of a message. Raises ValueError for a code that is not known."""
     return Transcript(
         session_id=message.session_id,
         turns=tuple(
@@ -110,6 +117,7 @@ def transcript_from_msg(message: msg.Transcript) -> Transcript:
 
 
 def goal_to_msg(goal: Goal) -> msg.Goal:
+    """A goal as a message."""
     return msg.Goal(
         id=goal.id,
         text=goal.text,
@@ -121,6 +129,7 @@ def goal_to_msg(goal: Goal) -> msg.Goal:
 
 
 def goal_from_msg(message: msg.Goal) -> Goal:
+    """The goal of a message. Raises ValueError for an origin that is not known."""
     return Goal(
         id=message.id,
         text=message.text,
@@ -132,6 +141,7 @@ def goal_from_msg(message: msg.Goal) -> Goal:
 
 
 def goal_set_to_msg(goal_set: GoalSet, header: Header) -> msg.GoalSet:
+    """A goal set with its edit as a message."""
     return msg.GoalSet(
         header=header,
         session_id=goal_set.session_id,
@@ -148,6 +158,7 @@ def goal_set_to_msg(goal_set: GoalSet, header: Header) -> msg.GoalSet:
 
 
 def goal_set_from_msg(message: msg.GoalSet) -> GoalSet:
+    """The goal set of a message. Raises ValueError for a code that is not known."""
     return GoalSet(
         session_id=message.session_id,
         turn=message.turn,
@@ -163,6 +174,7 @@ def goal_set_from_msg(message: msg.GoalSet) -> GoalSet:
 
 
 def belief_to_msg(belief: Belief, header: Header) -> msg.GoalBelief:
+    """A belief as a message; logarithms in nats."""
     return msg.GoalBelief(
         header=header,
         session_id=belief.session_id,
@@ -190,6 +202,7 @@ def belief_to_msg(belief: Belief, header: Header) -> msg.GoalBelief:
 
 
 def belief_from_msg(message: msg.GoalBelief) -> Belief:
+    """The belief of a message. Raises ValueError for an origin that is not known."""
     return Belief(
         session_id=message.session_id,
         turn=message.turn,
@@ -215,6 +228,7 @@ def belief_from_msg(message: msg.GoalBelief) -> Belief:
 
 
 def status_to_msg(status: TaskStatus, header: Header) -> msg.TaskStatus:
+    """A task's status as a message."""
     return msg.TaskStatus(
         header=header,
         session_id=status.session_id,
@@ -232,6 +246,7 @@ def status_to_msg(status: TaskStatus, header: Header) -> msg.TaskStatus:
 
 
 def status_from_msg(message: msg.TaskStatus) -> TaskStatus:
+    """The status of a message. Raises ValueError for a code that is not known."""
     return TaskStatus(
         session_id=message.session_id,
         turn=message.turn,

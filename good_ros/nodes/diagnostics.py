@@ -21,6 +21,7 @@ HARDWARE_ID = "good_ros"
 
 
 def health_to_msg(name: str, health: Health) -> DiagnosticStatus:
+    """A node's health as a diagnostic status; ``name`` is its full name."""
     return DiagnosticStatus(
         level=bytes([int(health.level)]),
         name=name,
@@ -43,6 +44,7 @@ class HealthReport:
         node.create_timer(period, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def health(self) -> Health:
+        """How the node is now."""
         node, worker = self._node, self._node.worker
         facts = {
             "life cycle": node.life_cycle,

@@ -70,6 +70,8 @@ def journal_name(context: Context, namespace: str) -> str:
 
 
 class DialogNode(GoodNode):
+    """Asks, hears, and owns the transcript; one session at a time."""
+
     NAME = "dialog"
     talk: Conversation | None = None
     PARAMETERS = (
@@ -258,6 +260,7 @@ class DialogNode(GoodNode):
     # Asking.
 
     def make_question(self) -> None:
+        """Have the next question made in the worker, and say it."""
         talk = self.talk
         assert talk is not None
         flow = talk.flow
@@ -328,6 +331,7 @@ class DialogNode(GoodNode):
             self.hear(message)
 
     def hear(self, message: Utterance) -> None:
+        """An utterance, whichever topic it came on."""
         if not self.active or self.talk is None:
             return
         talk = self.talk
@@ -357,6 +361,7 @@ class DialogNode(GoodNode):
     async def on_ask_person(
         self, request: AskPerson.Request, response: AskPerson.Response
     ) -> AskPerson.Response:
+        """Answers ``ask_person``: a question of the executor in the middle of a turn."""
         flow = self.flow
         if not self.active or flow is None or flow.transcript.session_id != request.session_id:
             response.message = f"session {request.session_id!r} is not the one that runs"

@@ -59,6 +59,8 @@ from good_ros.worlds.registry import WORLDS, is_world
 
 
 class ExecutorNode(GoodNode):
+    """Owns the world: acts once on each settled belief, and does plans that are given."""
+
     NAME = "executor"
     PARAMETERS = (
         MODEL,
@@ -169,14 +171,12 @@ class ExecutorNode(GoodNode):
         )
         self.order = ExecutorOrder()
         self.history: tuple[StepResult, ...] = ()
-        self.done_turn = 0
-        self.session_id = ""
+        self.session_id, self.done_turn = "", 0
         self.turn_cancel = threading.Event()  # Cuts off the turn that is acted on.
         self.given: list[GivenPlan] = []  # Plans that are not over, accepted offers among them.
         self.last = Status("", 0, TaskState.IDLE)
         self.ended: Status | None = None
-        self.model_problem = ""
-        self.world_problem = ""
+        self.model_problem = self.world_problem = ""
         self.world_lost = False
         self.status = self.publisher(TaskStatus, "task_status", LATCHED)
         TranscriptReader(self.listen, self.on_transcript)
@@ -287,6 +287,7 @@ class ExecutorNode(GoodNode):
         self.act()
 
     def act(self) -> None:
+        """Act on the settled belief that is due, if one is."""
         due = self.order.due() if self.active else None
         if due is None:
             return
@@ -406,6 +407,7 @@ class ExecutorNode(GoodNode):
         return self.order.is_acting
 
     def submit_plan(self, plan: GivenPlan) -> None:
+        """Have the worker do a given plan after what it does now."""
         session_id = self.order.transcript.session_id if self.order.transcript else ""
 
         def job(cancel: threading.Event) -> tuple[PlanOutcome, str]:

@@ -26,6 +26,8 @@ RETRY_S = 5.0
 
 
 class GoalBeliefNode(GoodNode):
+    """Publishes the belief for each new pair of transcript and goals."""
+
     NAME = "goal_belief"
     PARAMETERS = (
         SCORING_MODEL,
@@ -148,6 +150,7 @@ class GoalBeliefNode(GoodNode):
         self.compute()
 
     def compute(self) -> None:
+        """Compute the belief that is due, if one is and none is being computed."""
         due = self.order.due()
         if due is None or self.busy or not self.active:
             return

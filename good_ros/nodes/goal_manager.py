@@ -43,6 +43,8 @@ MERGE_BY = ("words", "scorer")
 
 
 class GoalManagerNode(GoodNode):
+    """Owns the goal sets: edits them once a turn, and as people ask for it."""
+
     NAME = "goal_manager"
     PARAMETERS = (
         MODEL,
@@ -188,6 +190,7 @@ class GoalManagerNode(GoodNode):
         return [goal.hypothesis(self.values.taught_weight)] if goal else []
 
     def answer(self) -> None:
+        """Answer the pass-1 belief that is due, if one is."""
         if self.busy or not self.active:
             return
         due = self.order.due()
@@ -268,6 +271,7 @@ class GoalManagerNode(GoodNode):
     def on_edit(
         self, request: EditGoals.Request, response: EditGoals.Response
     ) -> EditGoals.Response:
+        """Answers ``edit_goals``: a person's edit, at once."""
         goals = self.order.goals
         if goals is None or not self.active:
             response.message = "no session is running: start dialog, then edit its goals"

@@ -45,6 +45,8 @@ LOG_LEVELS = {30: "WARN", 40: "ERROR", 50: "FATAL"}
 
 
 class MonitorNode(GoodNode):
+    """Records sessions, shows them, and tells which nodes are silent."""
+
     NAME = "monitor"
     record: SessionRecord | None = None
     page: Page | None = None

@@ -36,6 +36,7 @@ class Parameter:
     """What is accepted beside ``choices``."""
 
     def descriptor(self) -> ParameterDescriptor:
+        """What ROS is told of the parameter: its description and its range or choices."""
         result = ParameterDescriptor(name=self.name, description=self.description)
         if self.choices:
             result.additional_constraints = "one of: " + ", ".join(self.choices)

@@ -39,6 +39,8 @@ from good_ros.worlds.registry import make_world
 
 
 class SimulatedHumanNode(GoodNode):
+    """Answers the robot as a person with a profile would."""
+
     NAME = "simulated_human"
     PARAMETERS = (
         MODEL,
@@ -151,6 +153,7 @@ class SimulatedHumanNode(GoodNode):
         self.worker.submit(job, then)
 
     def on_question(self, message: Question) -> None:
+        """Answer a question that is meant for the person, once."""
         # A question in the middle of a turn has the turn's number and another text.
         key = (message.session_id, message.turn, message.text)
         if not self.active or key == self.answered:

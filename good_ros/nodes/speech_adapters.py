@@ -65,6 +65,8 @@ def kinds(humans: str, transcriptions: str) -> tuple[Kind, ...]:
 
 
 class SpeechAdaptersNode(GoodNode):
+    """Finds the topics of other front ends, and passes on what they hear."""
+
     NAME = "speech_adapters"
     PARAMETERS = (
         Parameter("humans", "/humans", "Where the voices of REP-155 are: <this>/voices/<id>."),

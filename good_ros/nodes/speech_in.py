@@ -35,14 +35,18 @@ AT_ONCE, QUESTION = "at_once", "question"
 
 
 def make_recogniser(model: str, locale: str, device: str, threads: int) -> Recogniser:
+    """The speech model of the parameters. Raises SpeechError."""
     return WhisperRecogniser(model, locale, device, threads)
 
 
 def make_detector() -> VoiceDetector:
+    """The voice detector. Raises SpeechError."""
     return SileroDetector()
 
 
 class SpeechInNode(GoodNode):
+    """Publishes what a microphone, or sound files, were heard to say."""
+
     NAME = "speech_in"
     PARAMETERS = (
         Parameter(
@@ -225,6 +229,7 @@ class SpeechInNode(GoodNode):
     # What is said.
 
     def on_segment(self, segment: Segment, label: str, run_id: str) -> None:
+        """Have a segment read in the worker, and publish its words."""
         if not self.active or run_id != self.run_id:
             return
         # A partial result that is not out yet is out of date: another segment is there.

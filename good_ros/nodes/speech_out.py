@@ -28,6 +28,8 @@ Ended = Callable[[BaseException | None], None]
 
 
 class SpeechOutNode(GoodNode):
+    """Says one text after the other, by one of three engines."""
+
     NAME = "speech_out"
     PARAMETERS = (
         Parameter(

@@ -34,6 +34,8 @@ TRIED_IN = {"ai2thor": "household"}
 
 
 class TeacherNode(GoodNode):
+    """Serves ``teach``: a sentence of a person who teaches, and what was understood."""
+
     NAME = "teacher"
     PARAMETERS = (
         MODEL,

@@ -42,10 +42,12 @@ Heard = Command | Unclear | Unknown
 
 
 def is_yes(text: str) -> bool:
+    """Whether a text is a plain yes."""
     return _said(text) in YES
 
 
 def is_no(text: str) -> bool:
+    """Whether a text is a plain no."""
     return _said(text) in NO
 
 

@@ -43,4 +43,5 @@ def blocks_of(samples: Samples) -> Iterator[Samples]:
 
 
 def silence(seconds: float) -> Samples:
+    """So many seconds of silence."""
     return np.zeros(int(seconds * RATE), np.float32)

@@ -56,6 +56,7 @@ _OTHERS: dict[str, Callable[[], type[Environment]]] = {
 
 
 def environment_names() -> list[str]:
+    """The environments that there are."""
     return [kind.name for kind in OWN] + list(_OTHERS)
 
 

@@ -62,6 +62,7 @@ class Pose:
 
 
 def scene_names() -> list[str]:
+    """The scenes that the arm world has."""
     return sorted(_scenes())
 
 
