@@ -400,8 +400,6 @@ class ExecutorNode(GoodNode):
 
         self.worker.post(tell)
 
-    # Plans that are given.
-
     @property
     def is_busy(self) -> bool:
         return self.order.is_acting
