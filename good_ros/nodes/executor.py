@@ -216,7 +216,8 @@ class ExecutorNode(GoodNode):
 
     def stop(self) -> None:
         # A turn that was cut off is due again after the next activation.
-        self.abandon_plans()
+        self.plans.abandon()
+        self.given = []
         self.order.abandon()
 
     def on_transcript(self, transcript: Transcript) -> None:
@@ -235,10 +236,9 @@ class ExecutorNode(GoodNode):
         self.act()
 
     def abandon_plans(self) -> None:
-        """Cut off every plan that was given, or offered and accepted."""
+        """Have every plan that was given, or offered and accepted, undone and ended."""
         for plan in self.given:
             plan.stop.set()
-        self.plans.abandon()
 
     def set_up_world(self) -> None:
         """The world as the session left it, or as at the start for a new one.
@@ -249,7 +249,7 @@ class ExecutorNode(GoodNode):
         session_id = self.order.transcript.session_id
         history, done_turn = self.order.history, self.order.acted_turn
         self.worker.cancel_all()
-        self.abandon_plans()
+        self.plans.abandon()
         self.given = []
 
         def job(cancel: threading.Event) -> str:

@@ -29,7 +29,7 @@ def run(
 ) -> PlanOutcome:
     """Do the steps in order.
 
-    After a failure, an effect that is not there, or a cancel (looked at between steps), the
+    After a failure, an effect that is not there, or a cancel (looked at after each step), the
     world is put back to where it was before the plan; the results then say what was tried,
     with the undone steps marked as not successful. Where the world cannot go back, or is lost
     on the way, the code is WORLD_LOST: what is so in it is then not known.
@@ -50,14 +50,20 @@ def run(
         )
         return PlanOutcome(kept, code, message)
 
+    def is_cancelled() -> bool:
+        return cancel is not None and cancel.is_set()
+
     for step in steps:
-        if cancel is not None and cancel.is_set():
-            return undone(ErrorCode.CANCELLED, "the plan was cancelled")
+        if is_cancelled():
+            break
         result = _do(world, step, turn)
         results.append(result)
         on_step(result)
         if not result.success:
             return undone(result.error_code, f"'{step.label}': {result.error_msg}")
+    # A word that comes during the last step counts as well.
+    if is_cancelled():
+        return undone(ErrorCode.CANCELLED, "the plan was cancelled")
     return PlanOutcome(tuple(results))
 
 

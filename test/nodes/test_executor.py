@@ -355,14 +355,16 @@ class TestExecutePlan:
             run.wait_asked(1)
             scene = last_status(run).scene
             client = Client(run)
-            goal = client.send(*PLAN, "open Cabinet_1")
-            run.wait(gate.reached.is_set, "the second step")
+            goal = client.send(*PLAN)
+            run.wait(gate.reached.is_set, "the last step")
             run.probe.say("Stop!", "u1")
             order = run.stack.nodes["executor"].order
             run.wait(lambda: order.transcript.ended, "the end of the session")
             gate.opened.set()
             outcome = client.result(goal)
             assert outcome.result.error_code == ErrorCode.CANCELLED
+            assert [r.step.label for r in outcome.result.results] == list(PLAN)
+            assert not any(r.success for r in outcome.result.results)
             run.wait_turn(1)
             assert last_status(run).scene == scene
             assert not any(r.success for r in last_status(run).history)

@@ -43,7 +43,7 @@ def test_cancelled_at_a_random_step_the_history_matches_the_world(seed):
     assert past.error_code is ErrorCode.NONE
     before = world.snapshot()
     plan = _plan(world, PLAN_STEPS, generator)
-    cancel, at, seen = threading.Event(), generator.randrange(PLAN_STEPS), []
+    cancel, at, seen = threading.Event(), generator.randrange(PLAN_STEPS + 1), []
 
     def on_step(result):
         seen.append(result)
