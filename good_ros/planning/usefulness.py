@@ -126,7 +126,7 @@ def _step(
     world: World, kind: str, item: ObjectView, place: str, objects: Sequence[ObjectView]
 ) -> Step | None:
     places = [o.id for o in objects if place and place in (o.name, o.type)]
-    if set(places) & set(item.inside):
+    if (place and not places) or set(places) & set(item.inside):
         return None
     for step in world.possible_actions([item.id, *places]):
         if (

@@ -175,6 +175,12 @@ class TestUsefulness:
                 ["put Bread in Fridge"],
             ),
             ({"not": {"closed": "Fridge"}}, []),
+            # There is no such place here, and another one is no help.
+            ({"in": ["Bread", "LunchBag"]}, []),
+            (
+                {"any": [{"in": ["Bread", "LunchBag"]}, {"in": ["Bread", "Fridge"]}]},
+                ["put Bread in Fridge"],
+            ),
         ],
     )
     def test_the_step_that_brings_a_condition_about(self, kitchen, predicate, labels):
