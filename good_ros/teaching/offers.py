@@ -4,6 +4,7 @@ stands in front of them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from good_ros.core.belief import Belief
 from good_ros.core.errors import InputError
@@ -14,7 +15,7 @@ from good_ros.planning.trial import Trials
 from good_ros.planning.usefulness import lacking
 from good_ros.teaching.behaviours import Call
 from good_ros.teaching.expansion import actions_of, steps_of
-from good_ros.teaching.planner import taught_calls
+from good_ros.teaching.planner import MAX_LABELS, taught_calls
 from good_ros.teaching.profile import PersonProfile
 from good_ros.teaching.room import Room
 from good_ros.worlds.base import World
@@ -46,7 +47,7 @@ def all_offers(world: World, profile: PersonProfile, names: Sequence[str]) -> Ac
 def _calls_for(world: World, room: Room, profile: PersonProfile, step: Step) -> Actions:
     vocabulary = profile.vocabulary(actions_of(world))
     told = tuple(room.names[i] for i in (step.object_id, step.target_id) if i in room.names)
-    calls = list(taught_calls(profile.behaviours, room, set(told)))
+    calls = list(islice(taught_calls(profile.behaviours, room, set(told)), MAX_LABELS))
     calls += [
         Call(b.name, told)
         for b in vocabulary.behaviours

@@ -3,6 +3,7 @@ understood, tries it in simulation, and keeps it (ProVox)."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from collections.abc import Callable
@@ -218,14 +219,16 @@ def describe(profile: PersonProfile) -> str:
 
 
 def _calls(behaviour: Behaviour, room: Room) -> list[Call]:
-    """The behaviour with every thing that it may be told, at most MAX_TRIALS calls."""
-    values: list[tuple[str, ...]] = [()]
+    """The behaviour with what it may be told, at most MAX_TRIALS calls."""
+    values = []
     for argument in behaviour.arguments:
         able = [n for n in room.types if room.suits(n, argument.type)]
         if argument.type == ITEM:
             able.sort(key=lambda n: room.types[n] != OBJECT)
-        values = [(*told, name) for told in values for name in able]
-    return [Call(behaviour.name, told) for told in values[:MAX_TRIALS]]
+        values.append(able)
+    # Never all of them: of a kitchen's things there are millions of fours.
+    told = itertools.islice(itertools.product(*values), MAX_TRIALS)
+    return [Call(behaviour.name, names) for names in told]
 
 
 def _with_phrases_of(behaviour: Behaviour, known: Behaviour) -> Behaviour:

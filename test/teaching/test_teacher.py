@@ -2,12 +2,15 @@
 
 import json
 import re
+import tracemalloc
 
 import pytest
 
 from good_ros.core.errors import ModelTimeout
 from good_ros.language.scripted import ScriptedGenerator
-from good_ros.teaching.teacher import Teacher
+from good_ros.teaching.behaviours import Argument, Behaviour
+from good_ros.teaching.room import Room
+from good_ros.teaching.teacher import MAX_TRIALS, Teacher, _calls
 from good_ros.worlds.household.world import HouseholdWorld
 
 PACK = "pack X means pick up X and put it in the bag"
@@ -192,3 +195,20 @@ def test_a_household_is_taught_with_its_own_actions(store):
     answer = teacher.hear("anna", "chill X means open the fridge and put X in the fridge")
     assert answer.success, answer.reply
     assert not teacher.hear("anna", "wave means go home").success
+
+
+def test_four_things_of_a_kitchen_are_tried_without_listing_every_four_of_them():
+    """There are 35 million: to list them took gigabytes, and minutes."""
+    kitchen = HouseholdWorld()
+    kitchen.reset("FloorPlan1")
+    names = ("a", "b", "c", "d")
+    behaviour = Behaviour("visit", tuple(Argument(name, "item") for name in names))
+    tracemalloc.start()
+    try:
+        calls = _calls(behaviour, Room(kitchen.observe()))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(calls) == len({call.args for call in calls}) == MAX_TRIALS
+    assert all(len(call.args) == len(names) for call in calls)
+    assert peak < 10e6
