@@ -6,6 +6,9 @@ import threading
 from collections.abc import Mapping
 from types import SimpleNamespace
 
+from rclpy.clock import Clock, ClockType
+from rclpy.timer import Timer
+
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
 from good_ros.core.errors import ModelCancelled
@@ -119,6 +122,8 @@ class GoalBeliefNode(GoodNode):
         )
         self.order = BeliefOrder()
         self.busy = False
+        self.retry: Timer | None = None
+        self.at_cleanup(self.end_retry)
         self.last: Belief | None = None
         self.belief = self.publisher(GoalBelief, "goal_belief", LATCHED)
         TranscriptReader(self.listen, self.on_transcript)
@@ -177,12 +182,22 @@ class GoalBeliefNode(GoodNode):
         self.worker.submit(job, then)
 
     def retry_later(self) -> None:
-        def retry() -> None:
-            timer.cancel()
-            self.destroy_timer(timer)
-            self.compute()
+        """Compute again after a while, by a clock that does not stand still in a simulation."""
+        self.end_retry()
+        self.retry = self.create_timer(
+            RETRY_S, self.try_again, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
-        timer = self.create_timer(RETRY_S, retry)
+    def try_again(self) -> None:
+        """Compute the belief that failed."""
+        self.end_retry()
+        self.compute()
+
+    def end_retry(self) -> None:
+        """Nothing is to be tried again."""
+        if self.retry is not None:
+            self.destroy_timer(self.retry)
+            self.retry = None
 
 
 def main() -> int:

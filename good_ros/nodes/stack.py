@@ -74,7 +74,8 @@ class Stack:
 
     def _make(self, name: str, options: StackOptions) -> GoodNode:
         kind = node_type(name)
-        known = {parameter.name for parameter in (*EVERY_NODE, *kind.PARAMETERS)}
+        # The last is one that rclpy gives to every node.
+        known = {p.name for p in (*EVERY_NODE, *kind.PARAMETERS)} | {"use_sim_time"}
         values = {
             key: value
             for key, value in (

@@ -73,10 +73,17 @@ def test_a_clock_that_jumps_changes_nothing(make, jump):
             message.clock.sec = int(seconds)
             clock.publish(message)
 
-        now(1000.0)
+        nodes = run.stack.nodes.values()
+
+        def is_at(seconds):
+            # Again until each has it: nothing is latched for those that come late.
+            now(seconds)
+            return all(round(node.seconds()) == seconds for node in nodes)
+
+        run.wait(lambda: is_at(1000.0), "the clock")
         run.wait_asked(1)
         run.probe.say(SAID, "u1")
-        now(1000.0 + jump)
+        run.wait(lambda: is_at(1000.0 + jump), "the jump")
         run.wait_turn(1)
         assert run.probe.last("task_status").state == TaskStatus.SUCCEEDED
         run.wait_asked(2)
@@ -143,3 +150,22 @@ def test_a_dialog_that_was_cut_off_goes_on_though_it_is_activated_long_after_con
         run.stack.spin(lambda: False, 1.0)
         assert dialog.flow.transcript.session_id == session
         assert dialog.flow.transcript.turn == 1
+
+
+def test_a_belief_that_failed_is_tried_again_though_the_clock_stands_still(make, monkeypatch):
+    monkeypatch.setattr("good_ros.nodes.goal_belief.RETRY_S", 0.1)
+    with make(use_sim_time=True, failures=1) as run:
+        run.turn(1, SAID)
+        assert run.probe.last("task_status").state == TaskStatus.SUCCEEDED
+
+
+def test_a_belief_that_is_to_be_tried_again_leaves_no_timer_behind(make):
+    with make(failures=100) as run:
+        belief = run.stack.nodes["goal_belief"]
+        run.wait_asked(1)
+        before = handles(belief)
+        run.probe.say(SAID, "u1")
+        run.wait(lambda: handles(belief)["timers"] > before["timers"], "the failure")
+        for change in ("deactivate", "cleanup", "configure", "activate"):
+            assert getattr(belief, f"trigger_{change}")() == TransitionCallbackReturn.SUCCESS
+        assert handles(belief) == before
