@@ -19,6 +19,7 @@ WITHOUT_PROFILE = {
 TABLES = {"arm": "lunch_bag", "table": "lunch_bag"}
 """By world the scene that stands where none is named; the nodes' own default is a kitchen."""
 
+LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 Value = str | bool | int | float
 
 
@@ -63,7 +64,7 @@ PROCESS = (
         "log_level",
         "Lowest level that is logged: debug, info, warn, error or fatal.",
         "info",
-        choices=("debug", "info", "warn", "error", "fatal"),
+        choices=LOG_LEVELS,
     ),
     Argument(
         "enclave",
@@ -99,6 +100,14 @@ MINDS = (
         "model",
         "Language model of every node: a name that `good model list` prints, a path to a .gguf "
         "file, or the URL of an OpenAI-compatible server.",
+    ),
+    Argument(
+        "served_model",
+        "The model's name on the server of `model`, where that serves several.",
+    ),
+    Argument(
+        "served_scoring_model",
+        "The same on the server of `scoring_model`; `served_model` where both are one.",
     ),
     Argument(
         "scoring_model",
@@ -170,12 +179,13 @@ FILES = {
 ALL = {a.name: a for a in (*ARGUMENTS, PROFILE, *ARM, RVIZ)}
 
 _EVERY = {"use_sim_time": "use_sim_time", "autostart": "autostart"}
-_SPOKEN = {"model": "model", "seed": "seed"}
+_SPOKEN = {"model": "model", "served_model": "served_model", "seed": "seed"}
 TAKERS = {
     "dialog": {**_EVERY, **_SPOKEN, "world": "world", "task": "task"},
     "goal_belief": {
         **_EVERY,
         "model": "scoring_model",
+        "served_model": "served_scoring_model",
         "backend": "backend",
         "device": "device",
     },
@@ -220,6 +230,8 @@ def completed(given: Mapping[str, str]) -> dict[str, str]:
     result = {name: text for name, text in given.items() if text.strip()}
     if "model" in result:
         result.setdefault("scoring_model", result["model"])
+    if "served_model" in result and result.get("scoring_model") == result.get("model"):
+        result.setdefault("served_scoring_model", result["served_model"])
     world = result.get("world", "")
     if world in WITHOUT_PROFILE:
         task, scene = WITHOUT_PROFILE[world]

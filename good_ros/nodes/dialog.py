@@ -149,8 +149,11 @@ class DialogNode(GoodNode):
         ),
     )
 
+    talk: Conversation | None = None
+
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
+        self.talk = None
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.chooser = self.make_chooser(values) if values.question_choice == CHOSEN else None
         self.question = self.publisher(Question, "question", LATCHED)
@@ -163,7 +166,6 @@ class DialogNode(GoodNode):
         self.serve(AskPerson, "ask_person", self.on_ask_person)
         self.approve = self.create_client(ApprovePlan, "approve_plan")
         self.at_cleanup(lambda: self.destroy_client(self.approve))
-        self.talk: Conversation | None = None
         self.belief: Belief | None = None
         """The last settled one."""
         self.aside: Future | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +22,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from good_ros.core.errors import GoodError
+from good_ros.core.errors import GoodError, InputError
 from good_ros.node_names import NODES
-from good_ros.nodes.base import GoodNode, uninterrupted
+from good_ros.nodes.base import GoodNode, readable_arguments, uninterrupted
 from good_ros.nodes.parameters import EVERY_NODE
 
 
@@ -55,12 +56,19 @@ class Stack:
     """Nodes composed in one process, on one thread beside their workers."""
 
     def __init__(self, options: StackOptions, context: Context | None = None) -> None:
+        """Raises GoodError where ROS or a node cannot take an option."""
+        namespace = options.namespace
+        if not re.fullmatch(r"/?|/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", namespace, re.ASCII):
+            raise InputError(
+                f"{namespace!r} is no namespace: it has letters, digits, _ and /, such as robot1"
+            )
         self.context = context or Context()
         self.handles_signals = options.handle_signals
         arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
         # rclpy handles signals by itself only for its default context.
         signals = SignalHandlerOptions.ALL if options.handle_signals else SignalHandlerOptions.NO
-        rclpy.init(args=arguments, context=self.context, signal_handler_options=signals)
+        with readable_arguments():
+            rclpy.init(args=arguments, context=self.context, signal_handler_options=signals)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.nodes: dict[str, GoodNode] = {}
         self.others: list[Node] = []
@@ -104,10 +112,17 @@ class Stack:
         for name, node in self.nodes.items():
             if node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
                 ready.append((name, node))
+            elif not self.context.ok():
+                # It was cut short by a signal, and failed for that.
+                raise KeyboardInterrupt
             elif strict:
                 raise GoodError(f"{name}: {node.failure or 'could not be configured'}")
         for name, node in reversed(ready):
-            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS and strict:
+            if node.trigger_activate() == TransitionCallbackReturn.SUCCESS:
+                continue
+            if not self.context.ok():
+                raise KeyboardInterrupt
+            if strict:
                 raise GoodError(f"{name}: could not be activated")
 
     def spin(
