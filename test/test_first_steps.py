@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -216,6 +217,22 @@ class TestNodes:
 
         assert run(DialogNode, args=["dialog", "--help"]) == 0
         assert capsys.readouterr().out.startswith("usage: dialog --ros-args -p")
+
+
+@pytest.mark.ros
+@pytest.mark.timeout(120)
+def test_a_recording_that_is_ended_by_ctrl_c_says_what_it_holds(ros_domain, tmp_path):
+    bag = str(tmp_path / "bag")
+    with subprocess.Popen(
+        [sys.executable, "-m", "good_ros.cli", "record", bag],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline().startswith("recording in")
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=60)
+    assert (said, errors, process.returncode) == (f"0 messages in {bag}\n", "", 0)
 
 
 def test_an_interrupt_while_a_model_is_loaded_is_not_lost(small_model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -155,8 +156,9 @@ def _record(options: argparse.Namespace) -> int:
             raise
         try:
             stack.add(RecordNode(bag, context=stack.context, namespace=options.namespace or None))
-            print(f"recording in {folder}; end with Ctrl-C", flush=True)
-            stack.spin()
+            with contextlib.suppress(KeyboardInterrupt):
+                print(f"recording in {folder}; end with Ctrl-C", flush=True)
+                stack.spin()
         finally:
             stack.close()
             bag.close()

@@ -142,6 +142,10 @@ class Stack:
                 self.executor.spin_once(timeout_sec=0.2)
         except ExternalShutdownException:
             pass
+        except KeyboardInterrupt:
+            # rclpy hands SIGINT on to Python once it has shut the context down.
+            if not self.handles_signals:
+                raise
         except Exception:
             # A signal may shut the context down between the check and the wait.
             if self.context.ok():
