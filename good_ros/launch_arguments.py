@@ -5,7 +5,8 @@ Plain data and plain functions, so that they can be checked without the launch s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from good_ros.core.errors import InputError
@@ -222,6 +223,19 @@ TAKERS = {
     "speech_adapters": _EVERY,
 }
 """By node, its parameters that come from a launch argument, and from which."""
+
+
+def misspelt(names: Iterable[str], taken: Sequence[Argument]) -> Iterator[str]:
+    """A line on each of the launch system's ``names`` that is nearly one that is ``taken``.
+
+    The launch system passes over an argument that no file has. Others may be of a launch file that
+    includes this one.
+    """
+    known = [argument.name for argument in taken]
+    for name in names:
+        near = [] if name in known else difflib.get_close_matches(name, known, 1, 0.8)
+        if near and name not in ALL:
+            yield f"there is no argument {name}, so it counts for nothing: is {near[0]} meant?"
 
 
 def completed(given: Mapping[str, str]) -> dict[str, str]:

@@ -85,7 +85,7 @@ class TestOptions:
             cli.main(["up", "--log-level", "loud"])
         assert "'loud' (choose from 'debug'" in capsys.readouterr().err
 
-    @pytest.mark.parametrize("command", [("watch", "--once"), ("record",)])
+    @pytest.mark.parametrize("command", [("watch", "--once"), ("record",), ("arm", "stop")])
     def test_a_namespace_to_watch(self, ros_domain, capsys, tmp_path, monkeypatch, command):
         monkeypatch.chdir(tmp_path)
         assert "is no namespace" in told(capsys, *command, "--namespace", "a b")

@@ -175,6 +175,15 @@ def test_a_simulated_human_brings_its_profiles_world(launch_system):
         launched("simulated", profile="chocolate_cake", world="household")
 
 
+def test_a_misspelt_argument_is_told_of():
+    taken = launch_arguments.FILES["good"]
+    names = ["model", "modle", "scoring-model", "profile", "kettle"]
+    assert list(launch_arguments.misspelt(names, taken)) == [
+        "there is no argument modle, so it counts for nothing: is model meant?",
+        "there is no argument scoring-model, so it counts for nothing: is scoring_model meant?",
+    ]
+
+
 def test_the_servers_own_names_of_models(launch_system):
     url, other = "http://server:8000/v1", "http://other:8000/v1"
     nodes = by_name(launched("good", model=url, served_model="big"))

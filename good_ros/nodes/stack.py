@@ -36,6 +36,14 @@ def node_type(name: str) -> type[GoodNode]:
     return result
 
 
+def check_namespace(namespace: str) -> None:
+    """Raises InputError where there cannot be such a namespace; an empty one is none."""
+    if not re.fullmatch(r"/?|/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", namespace, re.ASCII):
+        raise InputError(
+            f"{namespace!r} is no namespace: it has letters, digits, _ and /, such as robot1"
+        )
+
+
 @dataclass
 class StackOptions:
     """How a stack is started; ``parameters`` are by node name, then parameter name.
@@ -57,11 +65,7 @@ class Stack:
 
     def __init__(self, options: StackOptions, context: Context | None = None) -> None:
         """Raises GoodError where ROS or a node cannot take an option."""
-        namespace = options.namespace
-        if not re.fullmatch(r"/?|/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", namespace, re.ASCII):
-            raise InputError(
-                f"{namespace!r} is no namespace: it has letters, digits, _ and /, such as robot1"
-            )
+        check_namespace(options.namespace)
         self.context = context or Context()
         self.handles_signals = options.handle_signals
         arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
