@@ -5,6 +5,7 @@
 # make arm   adds the arm world (MuJoCo); its tests are skipped without
 # make speech   adds hearing and speaking: packages, espeak-ng and the speech model
 # make test-speech   their tests, with the message packages of other front ends built as stand-ins
+# make test-faults   the table of faults, with a hundred sessions in which nodes are killed (about ten minutes)
 # make audit   looks the packages up among known vulnerabilities, where the service can be reached
 # make secrets   looks for keys in what is committed
 # make docs   the documentation as a site, in build/site
@@ -23,7 +24,8 @@ WEB     ?=
 
 GOOD := .venv/bin/good
 
-.PHONY: setup arm transformers speech demo chat test test-web test-speech test-compat test-promst test-vllm \
+.PHONY: setup arm transformers speech demo chat test test-web test-speech test-compat test-faults \
+	test-promst test-vllm \
 	chromium lint audit secrets docs docs-interfaces docs-parameters clean
 
 setup:
@@ -63,6 +65,11 @@ test-web: setup chromium
 test-speech: speech
 	@$(GOOD) model pull small >/dev/null
 	@scripts/test_speech.sh
+
+test-faults: setup
+	@$(GOOD) model pull small >/dev/null
+	@.venv/bin/python -m pytest -m faults
+	@GOOD_ROS_KILLS=100 .venv/bin/python -m pytest test/nodes/test_kills.py
 
 test-compat: setup
 	@scripts/test_compat.sh

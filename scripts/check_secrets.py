@@ -9,6 +9,7 @@ does not name.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -33,10 +34,15 @@ def committed() -> list[str]:
 
 
 def scan(names: list[str]) -> SecretsCollection:
-    """What looks like a secret in these files; paths in it are relative to the checkout."""
-    found = SecretsCollection(root=str(ROOT))
-    for name in names:
-        found.scan_file(name)
+    """What looks like a secret in these files, whose paths are relative to the checkout.
+
+    A secret is told apart by its path too, so the scan runs in the checkout: the baseline then
+    holds wherever that lies.
+    """
+    found = SecretsCollection()
+    with contextlib.chdir(ROOT):
+        for name in names:
+            found.scan_file(name)
     return found
 
 

@@ -271,6 +271,13 @@ def test_digests_that_are_known_pass_the_scan(tmp_path):
     assert check.main([str(moved)]) == 1
 
 
+def test_the_known_digests_name_no_place_on_a_disk():
+    text = (ROOT / ".secrets.baseline").read_text()
+    known = [found for rows in json.loads(text)["results"].values() for found in rows]
+    assert known
+    assert not [found["filename"] for found in known if Path(found["filename"]).is_absolute()]
+
+
 def package(name: str, *vulnerabilities: dict, **more: str) -> dict:
     return {"name": name, "version": "1", "vulns": list(vulnerabilities), **more}
 

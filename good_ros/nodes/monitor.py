@@ -37,7 +37,7 @@ from good_ros.recording import SessionRecord, actions_of, folder_name, read_all
 from good_ros.turns.window import STATUS_TURNS
 
 WATCH_S = 0.25
-"""Seconds between two looks at who is silent: with the defaults a dead node is told of within 2 s."""
+"""Seconds between two looks at who is silent: by default a dead node is told of within 2 s."""
 TELL_S = 1.0
 EARLY = 200
 """Messages that are kept until the transcript of their session comes."""
