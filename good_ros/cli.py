@@ -11,29 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from good_ros.commands import (
-    arm,
-    bench_belief,
-    bench_fleet,
-    bench_monitor,
-    bench_world,
-    eval_arm,
-    eval_belief,
-    eval_dialog,
-    eval_merging,
-    eval_proactive,
-    eval_speech,
-    experiment,
-    optimize,
-    sessions,
-    soak,
-    tasks,
-    teach,
-    worlds,
-)
-from good_ros.core.errors import GoodError
-from good_ros.language.backends import is_url
-from good_ros.launch_arguments import TABLES, WITHOUT_PROFILE
+from good_ros.core.errors import GoodError, InputError
+from good_ros.launch_arguments import LOG_LEVELS, TABLES, WITHOUT_PROFILE
 
 DEFAULT_WORLD = "household"
 DEFAULT_PROFILE = "put_away_food"
@@ -44,8 +23,8 @@ LAST_RECORD_S = 10.0
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 where it ran to its end, 1 where it could not."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         return int(options.command(options))
     except GoodError as error:
         print(f"good: {error}", file=sys.stderr)
@@ -55,6 +34,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    # Here and not above: importing takes long, and only main() is quiet about a Ctrl-C.
+    from good_ros.commands import (
+        arm,
+        bench_belief,
+        bench_fleet,
+        bench_monitor,
+        bench_world,
+        eval_arm,
+        eval_belief,
+        eval_dialog,
+        eval_merging,
+        eval_proactive,
+        eval_speech,
+        experiment,
+        optimize,
+        sessions,
+        soak,
+        tasks,
+        teach,
+        worlds,
+    )
+
     parser = argparse.ArgumentParser(
         prog="good", description="Goal inference from open-ended dialog on ROS 2."
     )
@@ -152,6 +153,12 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the belief's own model, where it is not --model; default where that is a URL",
     )
+    parser.add_argument(
+        "--served-model",
+        default="",
+        metavar="NAME",
+        help="the model's name on the server, where that serves several",
+    )
     parser.add_argument("--world", default="", help="world to act on; the profile's, or household")
     parser.add_argument(
         "--scene", default="", help="scene of the world, such as FloorPlan1 or store"
@@ -177,12 +184,18 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--proactive", action="store_true", help="offer helpful actions after each turn"
     )
-    parser.add_argument("--log-level", default="info", help="debug, info, warn or error")
+    parser.add_argument(
+        "--log-level",
+        default="info",
+        choices=LOG_LEVELS,
+        help="lowest level that is logged: debug, info, warn, error or fatal",
+    )
 
 
 def _stack_options(
     options: argparse.Namespace, nodes: Sequence[str], quiet: bool = False, profile: str = ""
 ) -> Any:
+    from good_ros.language.backends import is_url
     from good_ros.nodes.stack import StackOptions
 
     common: dict[str, Any] = {
@@ -191,6 +204,8 @@ def _stack_options(
         "max_turns": options.turns,
         "sessions_folder": os.path.abspath(options.sessions) if options.sessions else "",
     }
+    if options.served_model:
+        common["served_model"] = options.served_model
     if options.people:
         common["people_folder"] = os.path.abspath(options.people)
     person = options.person
@@ -201,6 +216,10 @@ def _stack_options(
     scoring_model = options.scoring_model
     if not scoring_model:
         scoring_model = "default" if is_url(options.model) else options.model
+    scoring = {"model": scoring_model}
+    if options.served_model and scoring_model != options.model:
+        # It is the name on the other server.
+        scoring["served_model"] = ""
     scene, world = options.scene, options.world
     if profile:
         from good_ros.experiments.profiles import load_profile
@@ -229,16 +248,43 @@ def _stack_options(
         common["scene"] = scene
     ros_arguments = ["--log-level", options.log_level]
     if options.params_file:
-        ros_arguments += ["--params-file", options.params_file]
+        ros_arguments += ["--params-file", check_parameter_file(options.params_file)]
     if quiet:
         ros_arguments.append("--disable-stdout-logs")
     return StackOptions(
         nodes=nodes,
         namespace=options.namespace,
-        parameters={"*": common, "goal_belief": {"model": scoring_model}},
+        parameters={"*": common, "goal_belief": scoring},
         ros_arguments=ros_arguments,
         handle_signals=True,
     )
+
+
+def check_parameter_file(path: str) -> str:
+    """The path of a ROS 2 parameter file. Raises InputError where it is none; ROS's own words
+    would not say what is wrong with it."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the parameter file {path} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        words = " ".join(str(error).split())
+        raise InputError(f"the parameter file {path} is not YAML: {words}") from error
+
+    def holds(part: Any) -> bool:
+        return isinstance(part, dict) and all(
+            isinstance(value, dict) if key == "ros__parameters" else holds(value)
+            for key, value in part.items()
+        )
+
+    if not holds(content):
+        raise InputError(
+            f"the parameter file {path} must have, for each node, '/**/NODE:' with "
+            "'ros__parameters:' below it and the parameters below that, as config/good.yaml"
+        )
+    return path
 
 
 def _up(options: argparse.Namespace) -> int:
@@ -341,12 +387,13 @@ def _eval_replay(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.progress import track
 
+    from good_ros.commands.worlds import open_world
     from good_ros.experiments.replay import load_runs, replay_runs
 
     runs = load_runs(Path(options.data))
     runs = runs[: options.limit] if options.limit else runs
     shown = track(runs, "replay", console=Console(stderr=True))
-    with worlds.open_world(options) as world:
+    with open_world(options) as world:
         report = replay_runs(shown, world=world)
     for failure in report.failures:
         print(f"{failure.id}, step {failure.step}: {failure.reason}", file=sys.stderr)

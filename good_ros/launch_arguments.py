@@ -5,7 +5,8 @@ Plain data and plain functions, so that they can be checked without the launch s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from good_ros.core.errors import InputError
@@ -19,6 +20,7 @@ WITHOUT_PROFILE = {
 TABLES = {"arm": "lunch_bag", "table": "lunch_bag"}
 """By world the scene that stands where none is named; the nodes' own default is a kitchen."""
 
+LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 Value = str | bool | int | float
 
 
@@ -63,7 +65,7 @@ PROCESS = (
         "log_level",
         "Lowest level that is logged: debug, info, warn, error or fatal.",
         "info",
-        choices=("debug", "info", "warn", "error", "fatal"),
+        choices=LOG_LEVELS,
     ),
     Argument(
         "enclave",
@@ -99,6 +101,14 @@ MINDS = (
         "model",
         "Language model of every node: a name that `good model list` prints, a path to a .gguf "
         "file, or the URL of an OpenAI-compatible server.",
+    ),
+    Argument(
+        "served_model",
+        "The model's name on the server of `model`, where that serves several.",
+    ),
+    Argument(
+        "served_scoring_model",
+        "The same on the server of `scoring_model`; `served_model` where both are one.",
     ),
     Argument(
         "scoring_model",
@@ -170,12 +180,13 @@ FILES = {
 ALL = {a.name: a for a in (*ARGUMENTS, PROFILE, *ARM, RVIZ)}
 
 _EVERY = {"use_sim_time": "use_sim_time", "autostart": "autostart"}
-_SPOKEN = {"model": "model", "seed": "seed"}
+_SPOKEN = {"model": "model", "served_model": "served_model", "seed": "seed"}
 TAKERS = {
     "dialog": {**_EVERY, **_SPOKEN, "world": "world", "task": "task"},
     "goal_belief": {
         **_EVERY,
         "model": "scoring_model",
+        "served_model": "served_scoring_model",
         "backend": "backend",
         "device": "device",
     },
@@ -214,12 +225,27 @@ TAKERS = {
 """By node, its parameters that come from a launch argument, and from which."""
 
 
+def misspelt(names: Iterable[str], taken: Sequence[Argument]) -> Iterator[str]:
+    """A line on each of the launch system's ``names`` that is nearly one that is ``taken``.
+
+    The launch system passes over an argument that no file has. Others may be of a launch file that
+    includes this one.
+    """
+    known = [argument.name for argument in taken]
+    for name in names:
+        near = [] if name in known else difflib.get_close_matches(name, known, 1, 0.8)
+        if near and name not in ALL:
+            yield f"there is no argument {name}, so it counts for nothing: is {near[0]} meant?"
+
+
 def completed(given: Mapping[str, str]) -> dict[str, str]:
     """The arguments that are given, with what follows from them: the scoring model from the
     model, task and scene from the world, speech nodes from `speech`."""
     result = {name: text for name, text in given.items() if text.strip()}
     if "model" in result:
         result.setdefault("scoring_model", result["model"])
+    if "served_model" in result and result.get("scoring_model") == result.get("model"):
+        result.setdefault("served_scoring_model", result["served_model"])
     world = result.get("world", "")
     if world in WITHOUT_PROFILE:
         task, scene = WITHOUT_PROFILE[world]

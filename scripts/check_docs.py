@@ -111,9 +111,12 @@ def problem(words: list[str]) -> str:
         return file_problem(words)
     arguments = words[1:]
     parser = _parser()
-    if any(PLACEHOLDER.search(w) for w in arguments):
+    filled_in = [w for w in arguments if PLACEHOLDER.search(w)]
+    if filled_in and (what := unknown_option(parser, arguments)):
+        return what
+    if any(not re.fullmatch(r"[A-Z_]+", w) for w in filled_in):
         # Only that the subcommand and the options are known can be told.
-        return unknown_option(parser, arguments)
+        return ""
     errors = io.StringIO()
     try:
         with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
@@ -122,8 +125,9 @@ def problem(words: list[str]) -> str:
         if ended.code not in (0, None):
             lines = errors.getvalue().strip().splitlines()
             said = lines[-1] if lines else "cannot be parsed"
-            # A command that is only named is not complete.
-            return "" if "required" in said else said
+            # A command that is only named is not complete, and a placeholder may be a number.
+            passed_over = "required" in said or (filled_in and "invalid" in said)
+            return "" if passed_over else said
     return ""
 
 

@@ -175,6 +175,27 @@ def test_a_simulated_human_brings_its_profiles_world(launch_system):
         launched("simulated", profile="chocolate_cake", world="household")
 
 
+def test_a_misspelt_argument_is_told_of():
+    taken = launch_arguments.FILES["good"]
+    names = ["model", "modle", "scoring-model", "profile", "kettle"]
+    assert list(launch_arguments.misspelt(names, taken)) == [
+        "there is no argument modle, so it counts for nothing: is model meant?",
+        "there is no argument scoring-model, so it counts for nothing: is scoring_model meant?",
+    ]
+
+
+def test_the_servers_own_names_of_models(launch_system):
+    url, other = "http://server:8000/v1", "http://other:8000/v1"
+    nodes = by_name(launched("good", model=url, served_model="big"))
+    assert {parameters(node).get("served_model") for node in nodes.values()} == {"big", None}
+    assert parameters(nodes["goal_belief"])["served_model"] == "big"
+    nodes = by_name(launched("good", model=url, served_model="big", scoring_model=other))
+    assert parameters(nodes["dialog"])["served_model"] == "big"
+    assert "served_model" not in parameters(nodes["goal_belief"])
+    nodes = by_name(launched("good", scoring_model=other, served_scoring_model="small"))
+    assert parameters(nodes["goal_belief"])["served_model"] == "small"
+
+
 def test_an_arm_has_a_table_and_may_have_a_stand_in(launch_system):
     nodes = launched("arm", arm_path="dry_run", arm_approval="false")
     executor = parameters(by_name(nodes)["executor"])

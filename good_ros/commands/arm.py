@@ -96,7 +96,9 @@ def _stop(options: argparse.Namespace) -> int:
 
     from good_ros.nodes.arm_body import STOP_TOPIC
     from good_ros.nodes.qos import COMMAND
+    from good_ros.nodes.stack import check_namespace
 
+    check_namespace(options.namespace)
     context = Context()
     rclpy.init(context=context)
     try:

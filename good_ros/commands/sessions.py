@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,15 @@ def add(commands: Any) -> None:
         "--longest-pause", type=float, default=0.0, metavar="S", help="cut longer pauses to this"
     )
     replay.add_argument("--namespace", default="", help="namespace to publish in")
-    replay.add_argument("--web", type=int, default=-1, metavar="PORT", help="show it on a page")
+    replay.add_argument(
+        "--web",
+        nargs="?",
+        type=int,
+        const=0,
+        default=-1,
+        metavar="PORT",
+        help="show it on a page, on this port or any that is free",
+    )
     replay.add_argument("--stay", action="store_true", help="stay after the last message")
     replay.set_defaults(command=_replay)
 
@@ -67,7 +76,7 @@ def _watch(options: argparse.Namespace) -> int:
     from good_ros.nodes.watch import WatchNode
 
     console = Console()
-    stack = Stack(StackOptions(nodes=(), handle_signals=True))
+    stack = Stack(StackOptions(nodes=(), namespace=options.namespace or "", handle_signals=True))
     end = time.monotonic() + options.wait if options.wait > 0 else None
     try:
         namespace = _find_namespace(stack, options.namespace, end)
@@ -139,12 +148,17 @@ def _record(options: argparse.Namespace) -> int:
         finally:
             bag.close()
     else:
-        bag = BagWriter(folder)
-        stack = Stack(StackOptions(nodes=(), handle_signals=True))
+        stack = Stack(StackOptions(nodes=(), namespace=options.namespace, handle_signals=True))
+        try:
+            bag = BagWriter(folder)
+        except GoodError:
+            stack.close()
+            raise
         try:
             stack.add(RecordNode(bag, context=stack.context, namespace=options.namespace or None))
-            print(f"recording in {folder}; end with Ctrl-C", flush=True)
-            stack.spin()
+            with contextlib.suppress(KeyboardInterrupt):
+                print(f"recording in {folder}; end with Ctrl-C", flush=True)
+                stack.spin()
         finally:
             stack.close()
             bag.close()

@@ -54,8 +54,9 @@ def _library() -> Any:
         ) from error
     global _log_callback
     if _log_callback is None:
-        # llama.cpp writes hundreds of lines to standard error; errors come back as codes.
-        _log_callback = llama_cpp.llama_log_callback(lambda level, text, data: None)
+        # llama.cpp writes hundreds of lines to standard error; errors come back as codes. This
+        # does nothing in C, since a Ctrl-C that came while Python did nothing would be lost.
+        _log_callback = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, llama_cpp.llama_log_callback)
         llama_cpp.llama_log_set(_log_callback, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
     return llama_cpp

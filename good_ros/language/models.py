@@ -160,7 +160,8 @@ def _existing_path(model: str) -> Path:
     if path.is_file():
         return path
     if path.suffix == ".gguf" or os.sep in model:
-        raise ModelError(f"there is no model file {path}")
+        server = "; a server's URL begins with http://" if ":" in model else ""
+        raise ModelError(f"there is no model file {path}{server}")
     raise ModelError(
         f"model {model!r} is unknown: name {' or '.join(CATALOGUE)}, or a path to a .gguf file"
     )

@@ -80,7 +80,9 @@ class OpenAIServer:
                 break
             except self.openai.OpenAIError as error:
                 if not self._may_pass(error):
-                    raise ModelError(f"{self.base_url}: {self.reason(error)}") from error
+                    raise ModelError(
+                        f"{self.base_url}: {self.reason(error)}{self._advice(error)}"
+                    ) from error
                 in_trouble = True
                 self.on_trouble(f"{self.base_url}: {self.reason(error)}")
                 # Random pauses keep many robots from asking again all at once.
@@ -107,11 +109,15 @@ class OpenAIServer:
                 "start the server or correct the URL"
             ) from error
         except (self.openai.OpenAIError, *UNREADABLE) as error:
+            if self.refuses_key(error):
+                raise ModelError(
+                    f"{self.base_url}: {self.reason(error)}{self._advice(error)}"
+                ) from error
             if served_model:
                 return served_model
             raise ModelError(
-                f"{self.base_url} does not list its models ({self.reason(error)}): "
-                "correct the URL, or name the model with served_model"
+                f"{self.base_url} does not list its models ({self.reason(error)}): correct the "
+                "URL, which ends in /v1 on most servers, or name the model with served_model"
             ) from error
         if served_model:
             return served_model
@@ -151,6 +157,23 @@ class OpenAIServer:
 
     def _timeout(self, reason: str) -> ModelTimeout:
         return ModelTimeout(f"{self.base_url} did not answer in time ({reason}): is it up?")
+
+    def refuses_key(self, error: BaseException | None) -> bool:
+        """Whether a request was refused for the key, or for want of one."""
+        return isinstance(error, self.openai.APIStatusError) and error.status_code in (401, 403)
+
+    def _advice(self, error: Exception) -> str:
+        """What to do about a refusal, to be put behind it; empty where that is not known."""
+        if self.refuses_key(error):
+            given = os.environ.get(KEY_VARIABLE, "").strip()
+            what = f"correct the key in {KEY_VARIABLE}" if given else f"set {KEY_VARIABLE}"
+            return f": {what} where the node is started"
+        if isinstance(error, self.openai.NotFoundError):
+            return (
+                f": correct served_model, which is {self.model_name!r}, or the URL, which ends in "
+                "/v1 on most servers"
+            )
+        return ""
 
     def refuses_schemas(self, error: BaseException | None) -> bool:
         """Whether a request was refused for the JSON schema that went with it."""

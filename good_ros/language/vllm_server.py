@@ -39,9 +39,13 @@ class VllmServer:
             self.beginning = self._beginning()
         except ModelError as error:
             self.server.close()
+            cause = error.__cause__
+            if self.server.refuses_key(cause):
+                raise
+            reason = self.server.reason(cause) if isinstance(cause, Exception) else str(error)
             raise CannotScore(
                 f"{base_url} can generate but not score given text, since it has no vLLM end "
-                f"points ({error}): set goal_belief's `model` to default, small or a .gguf file, "
+                f"points ({reason}): set goal_belief's `model` to default, small or a .gguf file, "
                 "or to a vLLM server"
             ) from error
 

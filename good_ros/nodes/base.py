@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import (
     LifecycleNode,
     LifecyclePublisher,
@@ -20,10 +23,12 @@ from rclpy.lifecycle import (
     TransitionCallbackReturn,
 )
 from rclpy.qos import QoSProfile
+from rclpy.utilities import remove_ros_args
 from std_msgs.msg import Header
 
+from good_ros.core.errors import GoodError
 from good_ros.nodes.diagnostics import HealthReport
-from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, read
+from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, one_line, read, unknown
 from good_ros.nodes.worker import CLOSING_S, Worker, in_full, in_short
 
 
@@ -48,8 +53,15 @@ class GoodNode(LifecycleNode):
     PARAMETERS: ClassVar[Sequence[Parameter]] = ()
 
     def __init__(self, **node_arguments: Any) -> None:
+        """Raises GoodError where a parameter has a value that it cannot have."""
         super().__init__(self.NAME, **node_arguments)
-        declare(self, (*EVERY_NODE, *self.PARAMETERS))
+        try:
+            declare(self, (*EVERY_NODE, *self.PARAMETERS))
+        except GoodError:
+            self.destroy_node()
+            raise
+        for words in unknown(self):
+            self.get_logger().warning(words)
         self.worker = Worker(self)
         self.active = False
         self.failure = ""
@@ -86,8 +98,13 @@ class GoodNode(LifecycleNode):
         try:
             self.setup(read(self, self.PARAMETERS))
         except Exception as error:
-            self.failure = in_short(error)
-            self.get_logger().error(f"cannot configure: {in_full(error)}")
+            # rclpy would pass over whatever else is raised without a word.
+            self.failure = " ".join(in_short(error).split())
+            # What a signal has cut short is no failure to be told.
+            if self.context.ok():
+                foreseen = isinstance(error, GoodError | ValueError)
+                told = self.failure if foreseen else in_full(error)
+                self.get_logger().error(f"cannot configure: {told}")
             self._free()
             return TransitionCallbackReturn.FAILURE
         self.failure, self.life_cycle = "", "inactive"
@@ -250,9 +267,30 @@ class GoodNode(LifecycleNode):
         self.destroy_node()
 
 
+@contextlib.contextmanager
+def readable_arguments() -> Iterator[None]:
+    """Raises GoodError in place of what rclpy raises where it cannot read its arguments, such as
+    a parameter file that is not there."""
+    try:
+        yield
+    except rclpy_implementation.RCLError as error:
+        # Behind the reason stand the lines of ROS's own source.
+        reason = re.split(r"\s?, at /", one_line(error))[0]
+        raise GoodError(re.sub(r"^failed to \w+ [\w ]+: ", "", reason, flags=re.I)) from error
+
+
 def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
     """Run nodes in this process until a signal; the exit code of a console entry."""
-    rclpy.init(args=list(args) if args is not None else None)
+    name = node_types[0].NAME
+    try:
+        with readable_arguments():
+            others = remove_ros_args(list(sys.argv if args is None else args))[1:]
+            if others:
+                return _usage(name, others[0])
+            rclpy.init(args=list(args) if args is not None else None)
+    except GoodError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
     executor = SingleThreadedExecutor()
     nodes: list[GoodNode] = []
     try:
@@ -266,6 +304,9 @@ def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except GoodError as error:
+        print(error, file=sys.stderr)
+        return 1
     except Exception:
         # A signal may shut the context down between rclpy's check and its wait.
         if rclpy.ok():
@@ -277,6 +318,19 @@ def run(*node_types: type[GoodNode], args: Sequence[str] | None = None) -> int:
             executor.shutdown(timeout_sec=1.0)
             rclpy.try_shutdown()
     return 0
+
+
+def _usage(name: str, argument: str) -> int:
+    """Tells how a node's console entry is called; the exit code."""
+    if argument in ("-h", "--help"):
+        print(f"usage: {name} --ros-args -p PARAMETER:=VALUE … (docs/parameters.md)")
+        return 0
+    print(
+        f"{name}: {argument!r} is not understood: parameters are given as "
+        "--ros-args -p model:=small",
+        file=sys.stderr,
+    )
+    return 2
 
 
 @contextlib.contextmanager

@@ -106,6 +106,7 @@ class DialogNode(GoodNode):
 
     def setup(self, values: SimpleNamespace) -> None:
         self.values = values
+        self.talk = None
         self.generator = self.keep(make_generator(values.model, values.served_model))
         self.chooser = make_chooser(self, self.generator, values)
         self.question = self.publisher(Question, "question", LATCHED)
@@ -118,7 +119,6 @@ class DialogNode(GoodNode):
         self.serve(AskPerson, "ask_person", self.on_ask_person)
         self.approve = self.create_client(ApprovePlan, "approve_plan")
         self.at_cleanup(lambda: self.destroy_client(self.approve))
-        self.talk = None
         self.belief: Belief | None = None
         """The last settled one."""
         self.aside: Future | None = None

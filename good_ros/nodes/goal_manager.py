@@ -182,11 +182,18 @@ class GoalManagerNode(GoodNode):
         """What ``person`` taught the robot that they want, where they did."""
         if not self.values.person:
             return []
+        store = ProfileStore(self.values.people_folder)
         try:
-            goal = ProfileStore(self.values.people_folder).load(self.values.person).goal
+            profile = store.load(self.values.person)
         except InputError as error:
             self.get_logger().error(f"the taught goal is left out: {error}")
             return []
+        if not profile.revision:
+            self.get_logger().warning(
+                f"{self.values.person} has taught nothing yet; there is "
+                f"{', '.join(store.people())} (good teach)"
+            )
+        goal = profile.goal
         return [goal.hypothesis(self.values.taught_weight)] if goal else []
 
     def answer(self) -> None:

@@ -5,6 +5,7 @@ Imports the launch system, which only launch files need.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from good_ros.launch_arguments import (
     CONFIG,
     Argument,
     completed,
+    misspelt,
     node_parameters,
     wanted_nodes,
 )
@@ -53,6 +55,8 @@ def declared(arguments: Sequence[Argument], **defaults: str) -> list[Any]:
 
 def given(context: Any, arguments: Sequence[Argument]) -> dict[str, str]:
     """The text of every argument, as the launch file was called."""
+    for line in misspelt(getattr(context, "launch_configurations", ()), arguments):
+        print(f"{PACKAGE}: {line}", file=sys.stderr)
     return {a.name: str(LaunchConfiguration(a.name).perform(context)) for a in arguments}
 
 

@@ -5,20 +5,29 @@ The same tables are the source of ``docs/parameters.md``.
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 
 from good_ros import launch_arguments
 from good_ros.core.errors import InputError
 from good_ros.worlds.registry import WORLDS, is_world
 
+KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number with a decimal point",
+    str: "text",
+}
 Value = bool | int | float | str | list[str] | list[float]
 
 
@@ -51,6 +60,15 @@ class Parameter:
                 IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=1)
             ]
         return result
+
+    def wanted(self) -> str:
+        """What a value of it is, in words."""
+        if isinstance(self.default, list):
+            return "a list of " + ("numbers" if isinstance(self.default[0], float) else "texts")
+        kind = KINDS[type(self.default)]
+        if self.minimum is None or self.maximum is None:
+            return kind
+        return f"{kind} from {self.minimum:.10g} to {self.maximum:.10g}"
 
 
 AUTOSTART = Parameter(
@@ -137,9 +155,51 @@ WORLD = Parameter(
 
 
 def declare(node: Node, parameters: Sequence[Parameter]) -> None:
-    """Declare all of them on ``node``."""
+    """Declare all of them on ``node``. Raises InputError where a value that was given for one is of
+    another type or out of its range."""
     for parameter in parameters:
-        node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
+        try:
+            node.declare_parameter(parameter.name, parameter.default, parameter.descriptor())
+        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+            given = _given(node).get(parameter.name)
+            raise InputError(
+                f"{node.get_name()}: parameter {parameter.name} cannot be "
+                f"{given.value if given else error!r}: it must be {parameter.wanted()}"
+            ) from error
+
+
+def unknown(node: Node) -> Iterator[str]:
+    """A line on each parameter that was given to ``node`` and that no node of the stack has.
+
+    ROS passes over them in silence. One that another node has may stand under ``/**``.
+    """
+    names = [
+        name
+        for name in sorted(_given(node))
+        if not node.has_parameter(name) and not name.startswith("qos_overrides.")
+    ]
+    if not names:
+        return
+    everywhere = _names_of_all_nodes()
+    for name in names:
+        if name not in everywhere:
+            near = difflib.get_close_matches(name, everywhere, 1)
+            hint = f"is {near[0]} meant?" if near else "docs/parameters.md has all that there are"
+            yield f"there is no parameter {name}, so it counts for nothing: {hint}"
+
+
+def _given(node: Node) -> Mapping[str, Any]:
+    # rclpy has no public way to what was given but not declared.
+    return getattr(node, "_parameter_overrides", {})
+
+
+@cache
+def _names_of_all_nodes() -> frozenset[str]:
+    from good_ros.node_names import EXTRA_NODES, NODES
+    from good_ros.nodes.stack import node_type
+
+    kinds = [node_type(name) for name in (*NODES, *EXTRA_NODES)]
+    return frozenset(p.name for p in (*EVERY_NODE, *(p for k in kinds for p in k.PARAMETERS)))
 
 
 def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
@@ -155,6 +215,11 @@ def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
             )
         values[parameter.name] = value
     return SimpleNamespace(**values)
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, without its line breaks."""
+    return " ".join(str(error).split())
 
 
 def sessions_folder(value: str) -> Path:

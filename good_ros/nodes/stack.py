@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +22,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from good_ros.core.errors import GoodError
+from good_ros.core.errors import GoodError, InputError
 from good_ros.node_names import NODES
-from good_ros.nodes.base import GoodNode, uninterrupted
+from good_ros.nodes.base import GoodNode, readable_arguments, uninterrupted
 from good_ros.nodes.parameters import EVERY_NODE
 
 
@@ -33,6 +34,14 @@ def node_type(name: str) -> type[GoodNode]:
     class_name = "".join(part.capitalize() for part in name.split("_")) + "Node"
     result: type[GoodNode] = getattr(module, class_name)
     return result
+
+
+def check_namespace(namespace: str) -> None:
+    """Raises InputError where there cannot be such a namespace; an empty one is none."""
+    if not re.fullmatch(r"/?|/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", namespace, re.ASCII):
+        raise InputError(
+            f"{namespace!r} is no namespace: it has letters, digits, _ and /, such as robot1"
+        )
 
 
 @dataclass
@@ -55,12 +64,15 @@ class Stack:
     """Nodes composed in one process, on one thread beside their workers."""
 
     def __init__(self, options: StackOptions, context: Context | None = None) -> None:
+        """Raises GoodError where ROS or a node cannot take an option."""
+        check_namespace(options.namespace)
         self.context = context or Context()
         self.handles_signals = options.handle_signals
         arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
         # rclpy handles signals by itself only for its default context.
         signals = SignalHandlerOptions.ALL if options.handle_signals else SignalHandlerOptions.NO
-        rclpy.init(args=arguments, context=self.context, signal_handler_options=signals)
+        with readable_arguments():
+            rclpy.init(args=arguments, context=self.context, signal_handler_options=signals)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.nodes: dict[str, GoodNode] = {}
         self.others: list[Node] = []
@@ -105,10 +117,17 @@ class Stack:
         for name, node in self.nodes.items():
             if node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
                 ready.append((name, node))
+            elif not self.context.ok():
+                # It was cut short by a signal, and failed for that.
+                raise KeyboardInterrupt
             elif strict:
                 raise GoodError(f"{name}: {node.failure or 'could not be configured'}")
         for name, node in reversed(ready):
-            if node.trigger_activate() != TransitionCallbackReturn.SUCCESS and strict:
+            if node.trigger_activate() == TransitionCallbackReturn.SUCCESS:
+                continue
+            if not self.context.ok():
+                raise KeyboardInterrupt
+            if strict:
                 raise GoodError(f"{name}: {node.failure or 'could not be activated'}")
 
     def spin(
@@ -128,6 +147,10 @@ class Stack:
                 self.executor.spin_once(timeout_sec=0.2)
         except ExternalShutdownException:
             pass
+        except KeyboardInterrupt:
+            # rclpy hands SIGINT on to Python once it has shut the context down.
+            if not self.handles_signals:
+                raise
         except Exception:
             # A signal may shut the context down between the check and the wait.
             if self.context.ok():

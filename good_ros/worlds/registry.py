@@ -67,9 +67,13 @@ def _own_world(name: str) -> World:
     module, _, kind = name.partition(OWN)
     try:
         world: World = getattr(importlib.import_module(module), kind)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except Exception as error:
+        # A lab's own code may fail in any way, a slip of syntax among them.
+        words = " ".join(str(error).split())
+        if not isinstance(error, ImportError | AttributeError | TypeError | ValueError):
+            words = f"{type(error).__name__}: {words}"
         raise InputError(
-            f"the world {name!r} cannot be made: {error}; it must be module:Class, with the "
+            f"the world {name!r} cannot be made: {words}; it must be module:Class, with the "
             "module's folder on PYTHONPATH and a class that is made without arguments"
         ) from error
     wanted = [a for a in dir(World) if not a.startswith("_")]

@@ -21,6 +21,8 @@ from good_ros.inference.vllm_scorer import VllmScorer
 from good_ros.language import openai_server, vllm_server
 from good_ros.language.vllm_server import VllmServer
 
+from .. import model_server
+
 COCOA, NOODLES = Goal("g1", "a cup of cocoa"), Goal("g2", "a bowl of noodles")
 GOALS = [unspecified_goal(), COCOA, NOODLES]
 DIALOG = [("What would you like?", "Some tea."), ("With milk?", "Yes.")]
@@ -235,6 +237,18 @@ def test_a_server_that_only_chats_refuses_to_score(host, monkeypatch):
     monkeypatch.setattr(VllmServer, "_beginning", _no_end_point)
     with pytest.raises(CannotScore, match="not score"):
         make_scorer(host.url)
+
+
+def test_a_server_that_refuses_the_key_is_not_taken_for_one_that_only_chats(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server = model_server.Server(401)
+    try:
+        with pytest.raises(ModelError, match=r"401.*set OPENAI_API_KEY") as caught:
+            make_scorer(server.url)
+        assert not isinstance(caught.value, CannotScore)
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def _no_end_point(self):

@@ -130,6 +130,8 @@ def test_a_path_is_taken_as_it_is(tmp_path, entry):
     assert models.pull(str(path)) == path
     with pytest.raises(ModelError, match=r"no model file .*other\.gguf"):
         models.resolve(str(tmp_path / "other.gguf"))
+    with pytest.raises(ModelError, match="a server's URL begins with http://"):
+        models.resolve("localhost:8000/v1")
 
 
 def test_an_unknown_name_names_the_known_ones(entry):

@@ -94,6 +94,32 @@ def test_the_key_comes_from_the_environment(serve, monkeypatch, key):
     assert server.headers == ["Bearer secret-1"]
 
 
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("", "set OPENAI_API_KEY"), ("secret-1", "correct the key in OPENAI_API_KEY")],
+)
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_refused_key_is_told_with_what_to_do(serve, monkeypatch, key, words, code):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    server, generator = serve(code)
+    with pytest.raises(ModelError, match=rf"{code}.*: {words} where the node is started$"):
+        generator.generate(ASK, Sampling())
+    # At the start it is the key as well, and neither the URL nor the model's name.
+    server.listing = code
+    for served_model in ("", "mine"):
+        with pytest.raises(ModelError, match=words):
+            OpenAIGenerator(server.url, served_model)
+
+
+def test_a_model_that_is_not_served_is_told_by_its_name(serve):
+    server, _ = serve(404)
+    generator = OpenAIGenerator(server.url, "mine")
+    with pytest.raises(
+        ModelError, match=r"404.*: correct served_model, which is 'mine', or the URL"
+    ):
+        generator.generate(ASK, Sampling())
+
+
 def test_no_key_is_needed(serve):
     server, generator = serve("Hello.")
     generator.generate(ASK, Sampling())

@@ -137,6 +137,13 @@ def test_a_person_teaches_on_the_graph_and_their_words_count_at_once(make):
         assert done(run) == ["stow Milk: pick up Milk", "stow Milk: put Milk in Bin"]
 
 
+def test_a_person_who_taught_nothing_is_told_of(make, capfd):
+    with make(nodes=("goal_manager", "dialog"), person="ana") as run:
+        run.wait(lambda: bool(run.probe.heard["goals"]), "the goals")
+    (line,) = [x for x in capfd.readouterr().err.splitlines() if "ana has taught nothing" in x]
+    assert "careful, confident" in line
+
+
 class TestSuggestions:
     def test_one_is_offered_accepted_and_done_and_then_the_next(self, make):
         with make(proactive=True) as run:

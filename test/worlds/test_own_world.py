@@ -82,6 +82,23 @@ def test_what_is_no_world_gets_one_clear_line(name, words):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("class Lamps\n", "SyntaxError"),
+        ("class Lamps:\n    def __init__(self):\n        lamp\n", "NameError.*lamp"),
+        ("raise RuntimeError('no\\nlamp')", "RuntimeError: no lamp"),
+    ],
+)
+def test_a_slip_in_a_world_of_ones_own_is_told_in_one_line(tmp_path, monkeypatch, text, words):
+    (tmp_path / "slip.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "slip", raising=False)
+    with pytest.raises(InputError, match=words) as caught:
+        make_world("slip:Lamps")
+    assert "\n" not in str(caught.value)
+
+
 def test_names():
     assert is_world("household")
     assert is_world("my_lamps:Lamps")
