@@ -99,7 +99,7 @@ class GoodNode(LifecycleNode):
             self.setup(read(self, self.PARAMETERS))
         except Exception as error:
             # rclpy would pass over whatever else is raised without a word.
-            self.failure = " ".join(in_short(error).split())
+            self.failure = in_short(error)
             # What a signal has cut short is no failure to be told.
             if self.context.ok():
                 foreseen = isinstance(error, GoodError | ValueError)

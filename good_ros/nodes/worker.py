@@ -27,10 +27,12 @@ CLOSING_S = 10.0
 
 
 def in_short(error: BaseException) -> str:
-    """What went wrong, for people: an error of ours says it, another one has its class as well."""
-    if isinstance(error, GoodError | ValueError) and str(error):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
+    """What went wrong, for people, in one line: an error of ours says it, another one has its class
+    as well."""
+    said = " ".join(str(error).split())
+    if isinstance(error, GoodError | ValueError) and said:
+        return said
+    return f"{type(error).__name__}: {said}"
 
 
 def in_full(error: BaseException) -> str:
