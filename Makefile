@@ -97,7 +97,7 @@ docs-interfaces: setup
 	@.venv/bin/python scripts/write_interfaces.py
 
 docs: setup
-	@scripts/setup.sh docs
+	@scripts/setup.sh docs arm arm_model
 	@.venv/bin/python scripts/check_docs.py --run
 	@.venv/bin/mkdocs build --quiet
 

@@ -91,7 +91,7 @@ class GoalManager:
         self._counted_turn = 0
         if not self._shares_numbers:
             self.numbers.last = 0
-        self._unwanted: list[str] = []
+        self.unwanted: list[str] = []
         """Goals that were unsafe or that a person removed: they are not proposed again."""
 
     def edit(
@@ -119,7 +119,7 @@ class GoalManager:
         merged = self._merged(belief)
         left = _without(belief, merged)
         removed = merged + self._removals(left, transcript, task, generate)
-        self._unwanted += [r.goal.text for r in removed if r.reason is RemovalReason.UNSAFE]
+        self.unwanted += [r.goal.text for r in removed if r.reason is RemovalReason.UNSAFE]
         goals = [h.goal for h in _without(belief, removed).hypotheses]
         added: list[Goal] = []
         if nothing_explains(belief):
@@ -244,8 +244,8 @@ class GoalManager:
         over = loose[self.max_goals - pinned :]
         removed += [self._over_cap(goal) for goal in over]
         kept = [g for g in kept if g not in over]
-        self._unwanted += [by_id[goal_id].text for goal_id in remove]
-        self._unwanted = [t for t in self._unwanted if all(_plain(t) != _plain(n) for n in texts)]
+        self.unwanted += [by_id[goal_id].text for goal_id in remove]
+        self.unwanted = [t for t in self.unwanted if all(_plain(t) != _plain(n) for n in texts)]
         ids = self.numbers.new_ids(goals.goals, len(texts))
         added = [
             Goal(goal_id, text, GoalOrigin.PERSON, goals.turn, pinned=True)
@@ -380,7 +380,7 @@ class GoalManager:
         """Whether a text has words, and means none of the known goals nor one that is unwanted."""
         return bool(_plain(text)) and not any(
             _plain(text) == _plain(other) or self.same(text, other)
-            for other in (*known, *self._unwanted)
+            for other in (*known, *self.unwanted)
         )
 
 

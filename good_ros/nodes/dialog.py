@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 
 from rclpy.clock import Clock, ClockType
-from rclpy.context import Context
 from rclpy.task import Future
 from rclpy.timer import Timer
 from std_msgs.msg import String
@@ -31,6 +30,7 @@ from good_ros.nodes.convert import (
     time_from_msg,
 )
 from good_ros.nodes.journal import Journal
+from good_ros.nodes.kept import private_file
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -62,11 +62,6 @@ from good_ros.turns.dialog import DialogFlow, Phase
 
 RESUME_WAIT_S = 2.0
 """For so long a dialog that was killed waits to hear of its session from the other nodes."""
-
-
-def journal_name(context: Context, namespace: str) -> str:
-    """One file for each dialog that may run at a time on a machine."""
-    return f".dialog_{context.get_domain_id()}{namespace.replace('/', '_').rstrip('_')}.jsonl"
 
 
 class DialogNode(GoodNode):
@@ -123,10 +118,8 @@ class DialogNode(GoodNode):
         """The last settled one."""
         self.aside: Future | None = None
         """What a question in the middle of a turn waits for: its answer, None for none."""
-        self.journal = Journal(
-            sessions_folder(values.sessions_folder)
-            / journal_name(self.context, self.get_namespace())
-        )
+        folder = sessions_folder(values.sessions_folder)
+        self.journal = Journal(private_file(self, folder, ".jsonl"))
         self.journal_works = True
         self.cut_off: DialogFlow | None = None
         self.resume_timer: Timer | None = None

@@ -22,6 +22,7 @@ from good_ros.nodes.convert import (
     belief_from_msg,
     goal_set_to_msg,
 )
+from good_ros.nodes.kept import Kept
 from good_ros.nodes.parameters import (
     DEADLINE,
     MODEL,
@@ -29,9 +30,11 @@ from good_ros.nodes.parameters import (
     PERSON,
     SEED,
     SERVED_MODEL,
+    SESSIONS_FOLDER,
     TASK,
     WORLD,
     Parameter,
+    sessions_folder,
 )
 from good_ros.nodes.qos import LATCHED, LATCHED_STREAM, SPEECH_IN
 from good_ros.nodes.transcripts import TranscriptReader
@@ -64,6 +67,7 @@ class GoalManagerNode(GoodNode):
         ),
         PERSON,
         PEOPLE_FOLDER,
+        SESSIONS_FOLDER,
         Parameter(
             "taught_weight",
             TAUGHT_WEIGHT,
@@ -108,6 +112,9 @@ class GoalManagerNode(GoodNode):
             self.same = ScoredSameness(scorer)
         self.numbers = GoalNumbers()
         self.managers: dict[str, GoalManager] = {}
+        self.kept = Kept(self, sessions_folder(values.sessions_folder))
+        self.unwanted: dict[str, list[str]] = {}
+        """By speaker what must not be proposed again, as it is kept."""
         self.scene_text = ""
         self.order = GoalOrder(values.belief_per_speaker)
         self.busy = False
@@ -133,8 +140,7 @@ class GoalManagerNode(GoodNode):
 
     def on_transcript(self, transcript: Transcript) -> None:
         if self.order.hear_transcript(transcript):
-            self.managers = {}
-            self.numbers.last = 0
+            self.recover(transcript.session_id)
             self.order.begin(self.first_goals(transcript.session_id))
             self.publish()
         if speaker := self.order.new_speaker():
@@ -157,11 +163,32 @@ class GoalManagerNode(GoodNode):
                 same=self.same,
                 numbers=self.numbers,
             )
+            self.managers[speaker].unwanted = list(self.unwanted.get(speaker, ()))
         return self.managers[speaker]
+
+    def recover(self, session_id: str) -> None:
+        """A session begins, or goes on after this node was killed: what was kept of it counts."""
+        kept = self.kept.of(session_id)
+        self.managers = {}
+        try:
+            self.numbers.last = int(kept["last"]) if kept else 0
+            unwanted = kept["unwanted"] if kept else {}
+            self.unwanted = {str(who): [str(g) for g in said] for who, said in unwanted.items()}
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.numbers.last, self.unwanted = 0, {}
+
+    def keep_unwanted(self) -> None:
+        """Keep what was removed for good, where that has changed."""
+        now = {who: list(m.unwanted) for who, m in self.managers.items() if m.unwanted}
+        if self.order.goals is not None and any(self.unwanted.get(w) != g for w, g in now.items()):
+            self.unwanted |= now
+            value = {"last": self.numbers.last, "unwanted": self.unwanted}
+            self.kept.keep(self.order.goals.session_id, value)
 
     def on_belief(self, message: GoalBelief) -> None:
         if self.order.hear_belief(belief_from_msg(message)):
             self.get_logger().info("the goals were recovered from the belief")
+            self.recover(message.session_id)
             self.publish()
         self.answer()
 
@@ -305,6 +332,7 @@ class GoalManagerNode(GoodNode):
 
     def publish(self) -> None:
         assert self.order.goals is not None
+        self.keep_unwanted()
         self.goals.publish(goal_set_to_msg(self.order.goals, self.header()))
 
 

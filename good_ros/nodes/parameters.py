@@ -142,7 +142,7 @@ PEOPLE_FOLDER = Parameter(
 SESSIONS_FOLDER = Parameter(
     "sessions_folder",
     "",
-    "Where sessions are recorded, and dialog keeps what it needs to go on after it was killed; "
+    "Where sessions are recorded, and nodes keep what they need to go on after they were killed; "
     "empty for good_ros/sessions under ROS_HOME.",
 )
 WORLD = Parameter(

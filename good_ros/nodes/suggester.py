@@ -21,7 +21,8 @@ from good_ros.language.generator import Generator
 from good_ros.msg import Suggestion as SuggestionMsg
 from good_ros.nodes.base import GoodNode
 from good_ros.nodes.convert import step_to_msg
-from good_ros.nodes.parameters import Parameter
+from good_ros.nodes.kept import Kept
+from good_ros.nodes.parameters import SESSIONS_FOLDER, Parameter, sessions_folder
 from good_ros.nodes.plan_server import GivenPlan
 from good_ros.nodes.qos import LATCHED
 from good_ros.planning.commands import Command, is_no, is_yes
@@ -42,6 +43,7 @@ from good_ros.teaching.profile import PersonProfile
 from good_ros.worlds.base import World
 
 PARAMETERS = (
+    SESSIONS_FOLDER,
     Parameter(
         "proactive",
         False,
@@ -102,6 +104,7 @@ class Suggester:
         self._turn = 0
         self._said: dict[int, Suggestion | None] = {}
         self._timer: Any = None
+        self._kept = Kept(node, sessions_folder(owner.values.sessions_folder))
         self._topic = node.publisher(SuggestionMsg, "suggestion", LATCHED)
         node.serve(AnswerSuggestion, "answer_suggestion", self._on_answer)
 
@@ -109,10 +112,19 @@ class Suggester:
         self._stop_timer()
 
     def begin(self, transcript: Transcript) -> None:
-        """A new session: nothing was offered yet."""
+        """A new session, or one that goes on after the executor was killed: what was offered in
+        it is known, and what stood still stands."""
         self._settle(SuggestionState.IGNORED)
-        self.memory, self._session_id, self._said = Memory(), transcript.session_id, {}
+        self._session_id, self._said = transcript.session_id, {}
+        try:
+            self.memory = Memory.from_json(self._kept.of(self._session_id))
+        except ValueError:
+            self.memory = Memory()
         self._turn = transcript.turn
+        if standing := self.memory.standing:
+            self._turn = standing.turn
+            self._stand()
+            self.hear(transcript)
 
     def hear(self, transcript: Transcript) -> None:
         """The person went on: with a yes or a no to what is offered, or past it."""
@@ -163,13 +175,17 @@ class Suggester:
                 # The person has gone on meanwhile.
                 return
             self.memory.offer(offer, belief.turn, belief.top)
-            self._publish()
-            self._after(
-                self._owner.values.suggestion_deadline_s,
-                lambda: self._settle(SuggestionState.IGNORED),
-            )
+            self._stand()
 
         self._node.worker.submit(job, then)
+
+    def _stand(self) -> None:
+        """An offer waits for its answer, until its time is over."""
+        self._publish()
+        self._after(
+            self._owner.values.suggestion_deadline_s,
+            lambda: self._settle(SuggestionState.IGNORED),
+        )
 
     def _find(
         self, belief: Belief, transcript: Transcript, cancel: threading.Event
@@ -231,6 +247,7 @@ class Suggester:
         return settled
 
     def _publish(self) -> None:
+        self._kept.keep(self._session_id, self.memory.as_json())
         last = self.memory.suggestions[-1]
         self._topic.publish(
             SuggestionMsg(

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import IntEnum
+from typing import Any
 
 from good_ros.core.belief import Belief, Hypothesis
 from good_ros.core.plan import Step, StepResult
@@ -113,11 +114,38 @@ class Memory:
         self.suggestions[-1] = replace(standing, state=state)
         return self.suggestions[-1]
 
+    def as_json(self) -> list[dict[str, Any]]:
+        """What JSON can hold, to be kept."""
+        return [asdict(suggestion) for suggestion in self.suggestions]
+
+    @classmethod
+    def from_json(cls, kept: Any) -> Memory:
+        """What ``as_json`` gave. Raises ValueError where it is something else."""
+        try:
+            found = [
+                Suggestion(
+                    **{
+                        **fields,
+                        "steps": tuple(Step(**step) for step in fields["steps"]),
+                        "effect": _as_tuples(fields["effect"]),
+                        "state": SuggestionState(fields["state"]),
+                    }
+                )
+                for fields in kept or ()
+            ]
+        except (TypeError, KeyError, ValueError) as error:
+            raise ValueError(f"these are no suggestions: {error}") from error
+        return cls(suggestions=found)
+
     def is_out(self, effect: Effect) -> bool:
         """Whether something is not to be offered any more."""
         past = [s.state for s in self.suggestions if s.effect == effect]
         ignored = past.count(SuggestionState.IGNORED)
         return SuggestionState.REFUSED in past or ignored >= self.ignored_limit
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def effect_of(steps: Sequence[Step], trial: Trial) -> Effect:

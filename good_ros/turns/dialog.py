@@ -207,8 +207,12 @@ class DialogFlow:
         The new turn where a question stands; None where the person spoke first, in which case
         the words are held, each utterance for a turn of its own. What was said between the last
         question that stands, or says that it answers an earlier one, is an answer to the question
-        before; the one that stands then still does.
+        before; the one that stands then still does. Raises InputError where no turn of the session
+        is left for words to be held for.
         """
+        turns_left = self.max_turns - self.transcript.turn
+        if self.phase is not Phase.REPLY and len(self._held) >= turns_left:
+            raise InputError("utterance ignored: the session has no turn left for it")
         self._remember(utterance_id)
         if self.phase is not Phase.REPLY:
             self._held.append(Held(text, speaker_id))

@@ -110,6 +110,12 @@ class ScriptedStack:
     def __exit__(self, *_: Any) -> None:
         self.stack.close()
 
+    def restart(self, name: str) -> None:
+        """A node begins anew, as after a kill: it knows what is latched, and what it kept."""
+        node = self.stack.nodes[name]
+        for change in ("deactivate", "cleanup", "configure", "activate"):
+            getattr(node, f"trigger_{change}")()
+
     def wait(self, condition: Callable[[], bool], what: str, timeout_s: float = WAIT_S) -> None:
         """Run the graph until ``condition`` holds; fails with ``what`` was waited for."""
         assert self.stack.spin(condition, timeout_s), f"waited {timeout_s:g} s for {what}"

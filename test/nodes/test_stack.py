@@ -5,7 +5,7 @@ import math
 
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from std_msgs.msg import String
+from std_msgs.msg import Empty, String
 
 from good_ros import recording
 from good_ros.core.errors import ModelError
@@ -261,6 +261,34 @@ def test_people_edit_the_goals(make):
         run.wait(answer.done, "edit_goals")
         assert not answer.result().success
         assert "nobody" in answer.result().message
+
+
+def test_what_a_person_removed_is_not_proposed_again_after_a_restart(make):
+    with make() as run:
+        run.turn(1, SAID)
+        again = [json.dumps([KNIFE, "tea made", "the lamp turned off"])]
+        run.generators["goal_manager"]._lines = iter(again)
+        run.scorer.table.update({("the lamp turned off", SAID): -25.0})
+        client = run.probe.create_client(EditGoals, "edit_goals")
+        answer = client.call_async(EditGoals.Request(remove=["g3"]))
+        run.wait(answer.done, "edit_goals")
+        assert "tea made" not in [g.text for g in answer.result().goals.goals]
+        run.wait(lambda: len(run.probe.settled()) == 2, "the belief over the edited goals")
+        run.restart("goal_manager")
+        order = run.stack.nodes["goal_manager"].order
+        run.wait(lambda: bool(order.goals and order.goals.version >= 3), "the goals, recovered")
+        propose = run.probe.create_publisher(Empty, "propose_goals", 10)
+        run.wait(lambda: propose.get_subscription_count() == 1, "goal_manager hears")
+        propose.publish(Empty())
+
+        def lamp():
+            last = run.probe.last("goals")
+            return {g.text: g.id for g in last.goals}.get("the lamp turned off")
+
+        run.wait(lambda: bool(lamp()), "the new goal")
+        assert "tea made" not in [g.text for g in run.probe.last("goals").goals]
+        # No goal gets the number of the one that was removed.
+        assert "g3" not in [g.id for g in run.probe.last("goals").goals]
 
 
 def test_a_reset_begins_a_new_session_with_the_room_as_at_the_start(make):

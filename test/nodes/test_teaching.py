@@ -174,6 +174,27 @@ class TestSuggestions:
             run.turn(2, "pack the fork")
             assert offered(run, number=2).text == "Shall I pack HandSanitizer?"
 
+    def test_a_refused_one_is_not_offered_again_after_a_restart(self, make):
+        with make("pack the fork", proactive=True) as run:
+            run.turn(1, PACK)
+            offered(run)
+            assert answer(run, False).success
+            offered(run, Suggestion.REFUSED)
+            run.restart("executor")
+            run.turn(2, "pack the fork")
+            assert offered(run, number=2).text == "Shall I pack HandSanitizer?"
+
+    def test_one_that_stood_is_answered_after_a_restart(self, make):
+        with make("Yes please.", proactive=True) as run:
+            run.turn(1, PACK)
+            offered(run)
+            run.restart("executor")
+            run.wait(lambda: len(run.probe.heard["suggestion"]) == 2, "that it still stands")
+            run.turn(2, "Yes please.")
+            assert done(run)[-1] == "pack RiceKrispie: put RiceKrispie in LunchBag"
+            states = [s.state for s in run.probe.heard["suggestion"] if s.suggestion_id == 1]
+            assert states == [Suggestion.OFFERED, Suggestion.OFFERED, Suggestion.ACCEPTED]
+
     @pytest.mark.parametrize(
         ("said", "state", "steps"),
         [

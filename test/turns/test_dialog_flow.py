@@ -92,6 +92,19 @@ def test_the_turn_limit_ends_the_session():
     assert flow.transcript.end_reason == "the limit of 2 turns is reached"
 
 
+def test_no_more_words_are_held_than_there_are_turns_left():
+    flow = DialogFlow("s", 2)
+    flow.hear("first", now=1.0)
+    flow.hear("second", now=2.0)
+    with pytest.raises(InputError, match="no turn left"):
+        flow.hear("third", now=3.0, utterance_id="u3")
+    assert (flow.take_held(), flow.take_held(), flow.take_held()) == (
+        Held("first"),
+        Held("second"),
+        None,
+    )
+
+
 def test_words_before_a_question_are_held_each_for_a_turn_of_its_own():
     flow = DialogFlow("s")
     assert flow.hear("first", now=1.0) is None
