@@ -28,6 +28,7 @@ from std_msgs.msg import Header
 
 from good_ros.core.errors import GoodError
 from good_ros.nodes.diagnostics import HealthReport
+from good_ros.nodes.guard import guarded
 from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, one_line, read, unknown
 from good_ros.nodes.worker import CLOSING_S, Worker, in_full, in_short
 
@@ -175,19 +176,8 @@ class GoodNode(LifecycleNode):
             except Exception as error:
                 self.get_logger().error(f"not freed in good order: {in_full(error)}")
 
-    def _guarded(self, callback: Callable[..., Any], what: str) -> Callable[[Any], None]:
-        """``callback`` for one message: what it raises is told, and does not end the process."""
-
-        def call(message: Any) -> None:
-            try:
-                callback(message)
-            except Exception as error:
-                self.get_logger().error(f"{what} is passed over: {in_full(error)}")
-
-        return call
-
     def _answering(self, callback: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
-        """As ``_guarded``, for requests: they are answered in any case."""
+        """As ``guarded``, for requests: they are answered in any case."""
 
         def failed(response: Any, error: Exception) -> Any:
             self.get_logger().error(f"{name} failed: {in_full(error)}")
@@ -231,8 +221,8 @@ class GoodNode(LifecycleNode):
         self, message_type: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile
     ) -> None:
         """A subscription that goes at cleanup; a message that ``callback`` fails on is told of."""
-        guarded = self._guarded(callback, f"a message on {topic}")
-        result = self.create_subscription(message_type, topic, guarded, qos)
+        heard = guarded(self, callback, f"a message on {topic}")
+        result = self.create_subscription(message_type, topic, heard, qos)
         self._made.append(lambda: self.destroy_subscription(result))
 
     def serve(self, service_type: type, name: str, callback: Callable[[Any, Any], Any]) -> None:

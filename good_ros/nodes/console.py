@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rcl_interfaces.msg import Log
@@ -27,6 +28,7 @@ from good_ros.nodes.convert import (
     status_from_msg,
     transcript_from_msg,
 )
+from good_ros.nodes.guard import guarded
 from good_ros.nodes.qos import LATCHED_STREAM, SPEECH_OUT
 from good_ros.nodes.speaker import Speaker
 from good_ros.srv import AnswerSuggestion, ApprovePlan
@@ -58,13 +60,17 @@ class ConsoleNode(Node):
         self.speaker = Speaker(
             self, self.create_publisher(Utterance, "utterance", SPEECH_OUT), "console"
         )
-        self.create_subscription(Question, "question", self.show_question, LATCHED_STREAM)
-        self.create_subscription(Transcript, "transcript", self.show_transcript, LATCHED_STREAM)
-        self.create_subscription(GoalSet, "goals", self.show_goals, LATCHED_STREAM)
-        self.create_subscription(GoalBelief, "goal_belief", self.show_belief, LATCHED_STREAM)
-        self.create_subscription(TaskStatus, "task_status", self.show_status, LATCHED_STREAM)
-        self.create_subscription(Suggestion, "suggestion", self.show_suggestion, LATCHED_STREAM)
+        self._listen(Question, "question", self.show_question)
+        self._listen(Transcript, "transcript", self.show_transcript)
+        self._listen(GoalSet, "goals", self.show_goals)
+        self._listen(GoalBelief, "goal_belief", self.show_belief)
+        self._listen(TaskStatus, "task_status", self.show_status)
+        self._listen(Suggestion, "suggestion", self.show_suggestion)
         self.create_subscription(Log, "/rosout", self.show_log, 100)
+
+    def _listen(self, kind: type, topic: str, show: Callable[[Any], None]) -> None:
+        heard = guarded(self, show, f"a message on {topic}")
+        self.create_subscription(kind, topic, heard, LATCHED_STREAM)
 
     def has_ended(self) -> bool:
         """Whether the session is over and its last belief has been shown."""

@@ -14,6 +14,7 @@ from good_ros.msg import GoalBelief
 from good_ros.nodes import diagnostics
 from good_ros.nodes.convert import message_to_dict
 from good_ros.nodes.definitions import type_name
+from good_ros.nodes.guard import guarded
 from good_ros.nodes.qos import DIAGNOSTICS, LATCHED_STREAM
 from good_ros.nodes.topics import STREAM_TOPICS
 
@@ -38,7 +39,8 @@ class WatchNode(Node):
         self.changes = 0
         self._early: list[tuple[str, Any]] = []
         for kind, (topic, message_type) in STREAM_TOPICS.items():
-            self.create_subscription(message_type, topic, partial(self._hear, kind), LATCHED_STREAM)
+            heard = guarded(self, partial(self._hear, kind), f"a message on {topic}")
+            self.create_subscription(message_type, topic, heard, LATCHED_STREAM)
         self.create_subscription(
             DiagnosticArray, diagnostics.TOPIC, self._on_diagnostics, DIAGNOSTICS
         )
