@@ -18,6 +18,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.logging import get_logger_effective_level, set_logger_level
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -71,6 +72,8 @@ class Stack:
         arguments = ["--ros-args", *options.ros_arguments] if options.ros_arguments else None
         # rclpy handles signals by itself only for its default context.
         signals = SignalHandlerOptions.ALL if options.handle_signals else SignalHandlerOptions.NO
+        # --log-level is of the whole process, and would outlast this stack.
+        self._log_level = get_logger_effective_level("")
         with readable_arguments():
             rclpy.init(args=arguments, context=self.context, signal_handler_options=signals)
         self.executor = SingleThreadedExecutor(context=self.context)
@@ -166,3 +169,4 @@ class Stack:
                 other.destroy_node()
             self.executor.shutdown(timeout_sec=1.0)
             self.context.try_shutdown()
+            set_logger_level("", self._log_level)

@@ -7,6 +7,7 @@ ordinary callback of the node. All of a node's state is thus touched by one thre
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -16,6 +17,7 @@ from functools import partial
 from traceback import format_exception
 from typing import Any, TypeVar
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
 from good_ros.core.errors import GoodError, ModelCancelled
@@ -88,8 +90,10 @@ class Worker:
     def post(self, callback: Callable[[], None]) -> None:
         """Run ``callback`` in the graph's thread; callable from any thread."""
         self._posted.append(callback)
-        if not self._closed:
-            self._guard.trigger()
+        # The node may go at any moment where a job did not end in time.
+        with contextlib.suppress(InvalidHandle):
+            if not self._closed:
+                self._guard.trigger()
 
     def cancel_all(self) -> None:
         """Ask every job to stop, and forget their results."""

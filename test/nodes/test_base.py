@@ -8,6 +8,7 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.logging import LoggingSeverity, get_logger_effective_level
 from std_msgs.msg import String
 
 from good_ros.core.errors import ModelError
@@ -136,6 +137,14 @@ def test_what_cannot_be_closed_does_not_keep_the_rest_open(graph, capfd):
     assert "it is stuck" in capfd.readouterr().err
 
 
+def test_a_stack_leaves_the_log_level_as_it_was(ros_domain):
+    before = get_logger_effective_level("")
+    quiet = Stack(StackOptions((), ros_arguments=["--log-level", "fatal"]))
+    during = get_logger_effective_level("")
+    quiet.close()
+    assert (during, get_logger_effective_level("")) == (LoggingSeverity.FATAL, before)
+
+
 def test_a_message_that_fails_is_told_of_and_the_next_is_heard(graph, capfd):
     node, probe, wait = graph
     assert node.trigger_configure() == DONE
@@ -159,6 +168,12 @@ def test_what_follows_a_job_and_fails_does_not_end_the_node(graph, capfd):
     node.worker.submit(lambda cancel: "kept", lambda result, error: done.append(result))
     wait(lambda: done == ["kept"])
     assert "lost" in capfd.readouterr().err
+
+
+def test_a_job_that_ends_after_its_node_has_gone_ends_quietly(graph):
+    node, _, _ = graph
+    node.destroy_guard_condition(node.worker._guard)
+    node.worker.post(lambda: None)
 
 
 def test_cleanup_waits_for_the_job_that_runs(graph):
