@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from good_ros.core.errors import InputError, MalformedReply
 from good_ros.core.goals import Goal, unspecified_goal
 from good_ros.experiments.evidence_store import Evidence, JsonLinesStore
+from good_ros.inference.pooling import pooled
 from good_ros.language import prompts
 from good_ros.language.generator import Generator, Sampling
 from good_ros.language.json_reply import parse
@@ -122,6 +125,23 @@ MAX_COST = 0.01
 of all, on those that the handicap is fitted on."""
 
 
+SHARES = tuple(step / 20 for step in range(21))
+"""What is tried as the weight of the first of two layouts that are pooled."""
+TEMPERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+"""What is tried as the factor on pooled log-likelihoods while a share is fitted."""
+
+
+@dataclass(frozen=True)
+class Evidenced:
+    """The evidence of one question: in nats that for 'Unspecified', and for each goal, of which
+    ``choices`` has the choice that it rephrases."""
+
+    correct: int
+    choices: tuple[int, ...]
+    unspecified: float
+    goals: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Scored:
     """One question: whether the likeliest goal is right, and by how many nats it leads
@@ -137,7 +157,8 @@ class CsqaResult:
     """Shares of questions answered rightly, without and with 'Unspecified' among the goals.
 
     ``unspecified_found``: the share in which 'Unspecified' is likeliest, as it should be, once the
-    right choice's goals are left out; ``handicaps`` the nats taken off 'Unspecified' in each half.
+    right choice's goals are left out; ``handicaps`` the nats taken off 'Unspecified' in each half,
+    and ``shares`` the weight of the first layout, where two are pooled.
     """
 
     n: int
@@ -145,18 +166,19 @@ class CsqaResult:
     accuracy_unspecified: float
     unspecified_found: float
     handicaps: tuple[float, ...] = (0.0,)
+    shares: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def score(
+def take_evidence(
     questions: Iterable[ChoiceQuestion],
     rephrasings: Callable[[ChoiceQuestion], Sequence[Sequence[str]]],
     take: Callable[[Sequence[Goal], Sequence[tuple[str, str]]], Evidence],
-) -> list[Scored]:
+) -> list[Evidenced]:
     """``take`` gives the evidence of a dialog for goals; 'Unspecified' is the first of them."""
-    scored = []
+    found = []
     for question in questions:
         groups = rephrasings(question)
         texts = [(i, text) for i, group in enumerate(groups) for text in group]
@@ -164,22 +186,59 @@ def score(
         goals += [Goal(f"g{number}", text) for number, (_, text) in enumerate(texts, 1)]
         dialog = [(question.as_asked, question.choices[question.correct])]
         unspecified, *others = [sum(row) for row in take(goals, dialog)]
-        best = max(range(len(others)), key=others.__getitem__)
-        absent = max(
-            value
-            for value, (choice, _) in zip(others, texts, strict=True)
-            if choice != question.correct
-        )
-        scored.append(
-            Scored(
-                texts[best][0] == question.correct,
-                others[best] - unspecified,
-                absent - unspecified,
-            )
-        )
-    if not scored:
+        choices = tuple(choice for choice, _ in texts)
+        found.append(Evidenced(question.correct, choices, unspecified, tuple(others)))
+    if not found:
         raise InputError("there is no question to run")
-    return scored
+    return found
+
+
+def scored(evidenced: Evidenced) -> Scored:
+    """What counts of a question's evidence."""
+    values = evidenced.goals
+    best = max(range(len(values)), key=values.__getitem__)
+    absent = max(
+        value
+        for value, choice in zip(values, evidenced.choices, strict=True)
+        if choice != evidenced.correct
+    )
+    return Scored(
+        evidenced.choices[best] == evidenced.correct,
+        values[best] - evidenced.unspecified,
+        absent - evidenced.unspecified,
+    )
+
+
+def score(
+    questions: Iterable[ChoiceQuestion],
+    rephrasings: Callable[[ChoiceQuestion], Sequence[Sequence[str]]],
+    take: Callable[[Sequence[Goal], Sequence[tuple[str, str]]], Evidence],
+) -> list[Scored]:
+    """As ``take_evidence``; of each question what counts."""
+    return [scored(one) for one in take_evidence(questions, rephrasings, take)]
+
+
+def pool(first: Evidenced, second: Evidenced, share: float) -> Evidenced:
+    """The evidence of one question by two layouts as one; ``share`` is the first one's weight."""
+    weights = (share, 1 - share)
+    rows = [(e.unspecified, *e.goals) for e in (first, second)]
+    unspecified, *goals = pooled(rows, weights)
+    return replace(first, unspecified=unspecified, goals=tuple(goals))
+
+
+def fit_share(first: Sequence[Evidenced], second: Sequence[Evidenced]) -> float:
+    """The share of SHARES with which the right choices' goals are the most probable together,
+    by the best of TEMPERS; of equals the smallest."""
+
+    def surprise(share: float, temper: float) -> float:
+        total = 0.0
+        for one in map(pool, first, second, [share] * len(first)):
+            tempered = temper * np.array(one.goals)
+            right = tempered[np.array(one.choices) == one.correct]
+            total += float(np.logaddexp.reduce(tempered) - np.logaddexp.reduce(right))
+        return total
+
+    return min(SHARES, key=lambda share: min(surprise(share, temper) for temper in TEMPERS))
 
 
 def measure(scored: Sequence[Scored], handicap: float = 0.0) -> CsqaResult:
@@ -203,17 +262,28 @@ def fit_handicap(scored: Sequence[Scored]) -> float:
     return HANDICAPS[-1]
 
 
-def measure_cross_fitted(scored: Sequence[Scored]) -> CsqaResult:
-    """Each half with the handicap that was fitted on the other half.
+def measure_cross_fitted(
+    first: Sequence[Evidenced], second: Sequence[Evidenced] | None = None
+) -> CsqaResult:
+    """Each half of the questions with what was fitted on the other half: the handicap of
+    'Unspecified', and where two layouts are given the share of the first in their pool.
 
     Raises InputError for fewer than two questions.
     """
-    if len(scored) < 2:
+    if len(first) < 2:
         raise InputError("two questions at least are needed: one half is fitted on the other")
-    halves = [list(scored[start::2]) for start in (0, 1)]
-    handicaps = (fit_handicap(halves[1]), fit_handicap(halves[0]))
-    parts = [measure(half, handicap) for half, handicap in zip(halves, handicaps, strict=True)]
-    n = len(scored)
+    parts, shares = [], []
+    for half in (0, 1):
+        fitted, reported = first[1 - half :: 2], first[half::2]
+        if second is not None:
+            other_fitted, other_reported = second[1 - half :: 2], second[half::2]
+            share = fit_share(fitted, other_fitted)
+            shares.append(share)
+            fitted = [pool(a, b, share) for a, b in zip(fitted, other_fitted, strict=True)]
+            reported = [pool(a, b, share) for a, b in zip(reported, other_reported, strict=True)]
+        handicap = fit_handicap([scored(one) for one in fitted])
+        parts.append(measure([scored(one) for one in reported], handicap))
+    n = len(first)
 
     def whole(name: str) -> float:
         return sum(getattr(part, name) * part.n for part in parts) / n
@@ -223,5 +293,6 @@ def measure_cross_fitted(scored: Sequence[Scored]) -> CsqaResult:
         whole("accuracy"),
         whole("accuracy_unspecified"),
         whole("unspecified_found"),
-        handicaps,
+        tuple(part.handicaps[0] for part in parts),
+        tuple(shares),
     )

@@ -6,12 +6,17 @@ from pathlib import Path
 
 from good_ros.core.errors import InputError
 from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
+from good_ros.inference.pooling import GOAL_LAST_SHARE, PooledScorer
 from good_ros.inference.scorer import DEFAULT_CACHE_MIB, Scorer
 from good_ros.language.backends import is_url
 
 AUTO = "auto"
 BACKENDS = (AUTO, "llama_cpp", "transformers", "vllm")
 DTYPES = ("float32", "bfloat16")
+
+
+BOTH = "both"
+LAYOUTS = (*(layout.value for layout in Layout), BOTH)
 
 
 def backend_of(model: str) -> str:
@@ -25,7 +30,7 @@ def backend_of(model: str) -> str:
 def make_scorer(
     model: str,
     backend: str = AUTO,
-    layout: Layout = DEFAULT_LAYOUT,
+    layout: Layout | str = DEFAULT_LAYOUT,
     *,
     cache_mib: float = DEFAULT_CACHE_MIB,
     device: str = "cpu",
@@ -34,7 +39,7 @@ def make_scorer(
     deadline_s: float = 300.0,
 ) -> Scorer:
     """A scorer for ``model``: a catalogue name, a path to a GGUF file, a folder or hub name for
-    transformers, or the URL of a vLLM server.
+    transformers, or the URL of a vLLM server. ``layout`` is one of LAYOUTS: BOTH pools the two.
 
     Raises CannotScore for a server without vLLM's end points: a chat end point gives
     log-probabilities of what it wrote itself only. Raises ModelError where the model is missing,
@@ -42,6 +47,22 @@ def make_scorer(
     """
     if backend == AUTO:
         backend = backend_of(model)
+    if layout == BOTH:
+        parts = [
+            make_scorer(
+                model,
+                backend,
+                part,
+                cache_mib=cache_mib / 2,
+                device=device,
+                dtype=dtype,
+                served_model=served_model,
+                deadline_s=deadline_s,
+            )
+            for part in (Layout.GOAL_LAST, Layout.GOAL_FIRST)
+        ]
+        return PooledScorer(parts, (GOAL_LAST_SHARE, 1 - GOAL_LAST_SHARE))
+    layout = Layout(layout)
     if backend == "vllm":
         from good_ros.inference.vllm_scorer import VllmScorer
         from good_ros.language.vllm_server import VllmServer

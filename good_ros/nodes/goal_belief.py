@@ -12,8 +12,8 @@ from rclpy.timer import Timer
 from good_ros.core.belief import Belief
 from good_ros.core.dialog import Transcript
 from good_ros.core.errors import ModelCancelled
-from good_ros.inference.backends import AUTO, BACKENDS, DTYPES, make_scorer
-from good_ros.inference.layout import DEFAULT_LAYOUT, Layout
+from good_ros.inference.backends import AUTO, BACKENDS, DTYPES, LAYOUTS, make_scorer
+from good_ros.inference.layout import DEFAULT_LAYOUT
 from good_ros.inference.scorer import DEFAULT_CACHE_MIB
 from good_ros.inference.tracker import BeliefTracker, SpeakerTrackers
 from good_ros.language.acts import CHANGED_MIND
@@ -47,8 +47,8 @@ class GoalBeliefNode(GoodNode):
             "layout",
             DEFAULT_LAYOUT.value,
             "Where the prompt tells the goal: goal_last beside the question that is answered, "
-            "goal_first before the dialog (the paper's).",
-            choices=tuple(layout.value for layout in Layout),
+            "goal_first before the dialog (the paper's); both pools the two, at the cost of both.",
+            choices=LAYOUTS,
         ),
         Parameter(
             "cache_mib",
@@ -100,7 +100,7 @@ class GoalBeliefNode(GoodNode):
             make_scorer(
                 values.model,
                 values.backend,
-                Layout(values.layout),
+                values.layout,
                 cache_mib=values.cache_mib,
                 device=values.device,
                 dtype=values.dtype,
