@@ -27,7 +27,7 @@ from good_ros.msg import TaskStatus
 from good_ros.nodes.arm_body import SpunNode
 from good_ros.nodes.arm_lab import arm_lab
 from good_ros.nodes.arm_messages import trajectory_from_msg, trajectory_msg
-from good_ros.nodes.arm_stand_in import JOINTS_EVERY
+from good_ros.nodes.arm_stand_in import JOINTS_EVERY, THINGS_EVERY
 from good_ros.nodes.qos import COMMAND
 from good_ros.srv import ApprovePlan
 from good_ros.worlds.arm.body import Ended
@@ -78,6 +78,20 @@ def until(condition, what, meanwhile=lambda: None):
     pytest.fail(f"waited for {what}")
 
 
+def until_it_sees_the_last(lab):
+    """Wait until the driver has seen what the controller published last, as it does at real
+    periods; those of a test may have gone by before."""
+    controller, driver = lab.controller, lab.driver
+
+    def told(every):
+        return (controller.ticks // every * every - 0.5) * controller.body.period_s
+
+    until(
+        lambda: driver._stamp > told(JOINTS_EVERY) and driver._things_stamp > told(THINGS_EVERY),
+        "the last joint states and things",
+    )
+
+
 def test_a_pick_and_place_through_a_controllers_interfaces():
     with arm_lab(SCENE) as lab:
         world = lab.world
@@ -110,10 +124,8 @@ def test_stop_halts_the_controller_in_mid_motion_within_one_control_period():
             controller.tick()
         moving = np.abs(controller.setpoints[-1] - controller.setpoints[-2]).max()
         assert moving > 0.002
-        # The stop holds the arm where the driver saw it last. Real periods take their time; these
-        # may have gone by before it has seen one of them.
-        told = controller.ticks // JOINTS_EVERY * JOINTS_EVERY * controller.body.period_s
-        until(lambda: driver._stamp > told - controller.body.period_s / 2, "the joint states")
+        # The stop holds the arm where the driver saw it last.
+        until_it_sees_the_last(lab)
         # From here on no control period passes until the controller has heard of the stop.
         button.press()
         until(lambda: controller.received == 2, "the stop")
@@ -148,6 +160,7 @@ def test_a_controller_that_is_silent_is_told_in_one_line(monkeypatch):
     config = load_config()
     config.ros["timeout_s"] = 0.2
     with arm_lab(SCENE, config, run=False) as lab:
+        until_it_sees_the_last(lab)
         lab.driver.look_anew()
         with pytest.raises(WorldError, match="joint_states") as error:
             lab.world.observe()
