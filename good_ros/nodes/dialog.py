@@ -60,8 +60,9 @@ from good_ros.turns.conversation import (
 )
 from good_ros.turns.dialog import DialogFlow, Phase
 
-RESUME_WAIT_S = 2.0
-"""For so long a dialog that was killed waits to hear of its session from the other nodes."""
+RESUME_WAIT_S = 8.0
+"""For so long a dialog that was killed waits to hear of its session from the other nodes: to find
+them took up to two seconds on busy cores."""
 
 
 class DialogNode(GoodNode):
