@@ -25,8 +25,7 @@ WEB     ?=
 GOOD := .venv/bin/good
 
 .PHONY: setup arm transformers speech demo chat test test-web test-speech test-compat test-faults \
-	test-promst test-vllm \
-	chromium lint audit secrets docs docs-interfaces docs-parameters clean
+	test-promst test-vllm chromium lint audit secrets docs docs-interfaces docs-parameters clean
 
 setup:
 	@scripts/setup.sh

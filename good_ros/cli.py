@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from good_ros.core.errors import GoodError, InputError
+from good_ros.core.errors import GoodError, InputError, one_line
 from good_ros.launch_arguments import LOG_LEVELS, TABLES, WITHOUT_PROFILE
 
 DEFAULT_WORLD = "household"
@@ -143,6 +143,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_stack_options(parser: argparse.ArgumentParser) -> None:
+    from good_ros.commands.options import add_web
+
     parser.add_argument(
         "--model",
         default="default",
@@ -168,15 +170,7 @@ def _add_stack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", default="", help="namespace of all nodes")
     parser.add_argument("--params-file", default="", help="a ROS 2 parameter file")
     parser.add_argument("--sessions", default="", help="folder that sessions are recorded in")
-    parser.add_argument(
-        "--web",
-        nargs="?",
-        type=int,
-        const=0,
-        default=-1,
-        metavar="PORT",
-        help="show the session on a page, on this port or any that is free",
-    )
+    add_web(parser, "the session")
     parser.add_argument(
         "--person", default="", help="whose taught goal and behaviours count (good teach)"
     )
@@ -270,8 +264,7 @@ def check_parameter_file(path: str) -> str:
     except OSError as error:
         raise InputError(f"the parameter file {path} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        words = " ".join(str(error).split())
-        raise InputError(f"the parameter file {path} is not YAML: {words}") from error
+        raise InputError(f"the parameter file {path} is not YAML: {one_line(error)}") from error
 
     def holds(part: Any) -> bool:
         return isinstance(part, dict) and all(

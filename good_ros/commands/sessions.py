@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from good_ros.commands.options import add_web
 from good_ros.core.errors import GoodError, InputError
 
 LOOK_S = 0.25
@@ -47,15 +48,7 @@ def add(commands: Any) -> None:
         "--longest-pause", type=float, default=0.0, metavar="S", help="cut longer pauses to this"
     )
     replay.add_argument("--namespace", default="", help="namespace to publish in")
-    replay.add_argument(
-        "--web",
-        nargs="?",
-        type=int,
-        const=0,
-        default=-1,
-        metavar="PORT",
-        help="show it on a page, on this port or any that is free",
-    )
+    add_web(replay, "it")
     replay.add_argument("--stay", action="store_true", help="stay after the last message")
     replay.set_defaults(command=_replay)
 

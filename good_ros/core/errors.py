@@ -4,6 +4,11 @@ Each message is one line that says what is wrong and what to do about it.
 """
 
 
+def one_line(error: BaseException) -> str:
+    """What an error says, without its line breaks."""
+    return " ".join(str(error).split())
+
+
 class GoodError(Exception):
     """Base of every error that good_ros raises on purpose."""
 

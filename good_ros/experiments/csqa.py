@@ -218,11 +218,17 @@ def score(
     return [scored(one) for one in take_evidence(questions, rephrasings, take)]
 
 
+def pool_all(
+    first: Sequence[Evidenced], second: Sequence[Evidenced], share: float
+) -> list[Evidenced]:
+    """As ``pool``, question by question."""
+    return [pool(a, b, share) for a, b in zip(first, second, strict=True)]
+
+
 def pool(first: Evidenced, second: Evidenced, share: float) -> Evidenced:
     """The evidence of one question by two layouts as one; ``share`` is the first one's weight."""
-    weights = (share, 1 - share)
     rows = [(e.unspecified, *e.goals) for e in (first, second)]
-    unspecified, *goals = pooled(rows, weights)
+    unspecified, *goals = pooled(rows, (share, 1 - share))
     return replace(first, unspecified=unspecified, goals=tuple(goals))
 
 
@@ -230,15 +236,19 @@ def fit_share(first: Sequence[Evidenced], second: Sequence[Evidenced]) -> float:
     """The share of SHARES with which the right choices' goals are the most probable together,
     by the best of TEMPERS; of equals the smallest."""
 
-    def surprise(share: float, temper: float) -> float:
+    def surprise(questions: Sequence[Evidenced], temper: float) -> float:
         total = 0.0
-        for one in map(pool, first, second, [share] * len(first)):
+        for one in questions:
             tempered = temper * np.array(one.goals)
             right = tempered[np.array(one.choices) == one.correct]
             total += float(np.logaddexp.reduce(tempered) - np.logaddexp.reduce(right))
         return total
 
-    return min(SHARES, key=lambda share: min(surprise(share, temper) for temper in TEMPERS))
+    def least_surprise(share: float) -> float:
+        questions = pool_all(first, second, share)
+        return min(surprise(questions, temper) for temper in TEMPERS)
+
+    return min(SHARES, key=least_surprise)
 
 
 def measure(scored: Sequence[Scored], handicap: float = 0.0) -> CsqaResult:
@@ -276,11 +286,10 @@ def measure_cross_fitted(
     for half in (0, 1):
         fitted, reported = first[1 - half :: 2], first[half::2]
         if second is not None:
-            other_fitted, other_reported = second[1 - half :: 2], second[half::2]
-            share = fit_share(fitted, other_fitted)
+            share = fit_share(fitted, second[1 - half :: 2])
             shares.append(share)
-            fitted = [pool(a, b, share) for a, b in zip(fitted, other_fitted, strict=True)]
-            reported = [pool(a, b, share) for a, b in zip(reported, other_reported, strict=True)]
+            fitted = pool_all(fitted, second[1 - half :: 2], share)
+            reported = pool_all(reported, second[half::2], share)
         handicap = fit_handicap([scored(one) for one in fitted])
         parts.append(measure([scored(one) for one in reported], handicap))
     n = len(first)

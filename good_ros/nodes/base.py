@@ -26,10 +26,10 @@ from rclpy.qos import QoSProfile
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import Header
 
-from good_ros.core.errors import GoodError
+from good_ros.core.errors import GoodError, one_line
 from good_ros.nodes.diagnostics import HealthReport
 from good_ros.nodes.guard import guarded
-from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, one_line, read, unknown
+from good_ros.nodes.parameters import EVERY_NODE, Parameter, declare, read, unknown
 from good_ros.nodes.worker import CLOSING_S, Worker, in_full, in_short
 
 

@@ -14,6 +14,7 @@ from std_msgs.msg import Header
 
 from good_ros import msg
 from good_ros.core.dialog import Transcript, Turn
+from good_ros.core.files import write_whole
 from good_ros.nodes.convert import (
     dict_to_message,
     message_to_dict,
@@ -41,11 +42,9 @@ class Journal:
         self._last, self._turn = {}, None
         self._ids = self._asked = 0
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        whole = self.path.with_suffix(".new")
         lines: list[dict[str, Any]] = [{"session_id": flow.transcript.session_id}]
         lines += [{"turn": _turn_to_dict(turn)} for turn in flow.transcript.turns]
-        whole.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        whole.replace(self.path)
+        write_whole(self.path, "".join(json.dumps(line) + "\n" for line in lines))
         self._turn = flow.transcript.turns[-1] if flow.transcript.turns else None
         self.keep(flow)
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from good_ros.core.files import write_whole
+
 if TYPE_CHECKING:
     from good_ros.nodes.base import GoodNode
 
@@ -41,12 +43,10 @@ class Kept:
         """Keep ``value`` in place of what was kept before; whole or not at all."""
         if not self._works:
             return
-        whole = self.path.with_suffix(".new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps({"session_id": session_id, "value": value})
-            whole.write_text(text + "\n", encoding="utf-8")
-            whole.replace(self.path)
+            write_whole(self.path, text + "\n")
         except OSError as error:
             self._works = False
             self._node.get_logger().warning(

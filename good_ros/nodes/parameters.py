@@ -217,11 +217,6 @@ def read(node: Node, parameters: Sequence[Parameter]) -> SimpleNamespace:
     return SimpleNamespace(**values)
 
 
-def one_line(error: BaseException) -> str:
-    """What an error says, without its line breaks."""
-    return " ".join(str(error).split())
-
-
 def sessions_folder(value: str) -> Path:
     """The folder of a ``sessions_folder`` parameter; by default beside ROS's own logs."""
     default = Path(os.environ.get("ROS_HOME", Path.home() / ".ros")) / "good_ros" / "sessions"

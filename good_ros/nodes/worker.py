@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
-from good_ros.core.errors import GoodError, ModelCancelled
+from good_ros.core.errors import GoodError, ModelCancelled, one_line
 
 T = TypeVar("T")
 Job = Callable[[threading.Event], Any]
@@ -31,7 +31,7 @@ CLOSING_S = 10.0
 def in_short(error: BaseException) -> str:
     """What went wrong, for people, in one line: an error of ours says it, another one has its class
     as well."""
-    said = " ".join(str(error).split())
+    said = one_line(error)
     if isinstance(error, GoodError | ValueError) and said:
         return said
     return f"{type(error).__name__}: {said}"

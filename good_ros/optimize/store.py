@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import Any
 import yaml
 
 from good_ros.core.errors import InputError
+from good_ros.core.files import write_whole
 from good_ros.optimize.trial import Trial
 
 STREAMS = ("trials", "calls", "prompts", "models", "levels")
@@ -62,7 +62,7 @@ class RunFolder:
         elif any(entry.name != "prompts" for entry in path.iterdir()):
             raise InputError(f"{path} holds something else than a run: name another folder")
         else:
-            self._replace("run.yaml", yaml.safe_dump(dict(settings), sort_keys=False))
+            write_whole(self.path / "run.yaml", yaml.safe_dump(dict(settings), sort_keys=False))
         for stream in STREAMS:
             self._records[stream] = {r["key"]: r for r in read_lines(path, stream, repair=True)}
         self._files = {s: (path / f"{s}.jsonl").open("a", encoding="utf-8") for s in STREAMS}
@@ -97,17 +97,12 @@ class RunFolder:
 
     def write(self, name: str, value: Any) -> None:
         """A JSON file of the folder, whole or not at all."""
-        self._replace(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        write_whole(self.path / name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
     def read(self, name: str) -> Any:
         """A JSON file of the folder; None where it is not there."""
         path = self.path / name
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-    def _replace(self, name: str, text: str) -> None:
-        partial = self.path / f".{name}.partial"
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, self.path / name)
 
     def close(self) -> None:
         for file in self._files.values():

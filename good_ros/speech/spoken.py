@@ -6,6 +6,8 @@ import contextlib
 import json
 from pathlib import Path
 
+from good_ros.core.files import write_whole
+
 KEPT = 50
 
 
@@ -27,8 +29,6 @@ class SpokenLog:
 
     def add(self, key: str) -> None:
         self._keys = [*self._keys, key][-KEPT:]
-        scratch = self._path.with_suffix(".new")
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            scratch.write_text(json.dumps(self._keys))
-            scratch.replace(self._path)
+            write_whole(self._path, json.dumps(self._keys))

@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from good_ros.core.errors import InputError
+from good_ros.core.files import write_whole
 from good_ros.core.goals import Goal, GoalOrigin
 from good_ros.core.resources import config_folder
 from good_ros.language.wording import control_character
@@ -136,8 +137,8 @@ class ProfileStore:
         try:
             older = self.folder / OLDER
             older.mkdir(parents=True, exist_ok=True)
-            _write(older / f"{before.person}.{before.revision}.yaml", before)
-            _write(path, saved)
+            write_whole(older / f"{before.person}.{before.revision}.yaml", to_text(before))
+            write_whole(path, to_text(saved))
         except OSError as error:
             raise InputError(
                 f"the profile {path} cannot be written ({error}): set people_folder"
@@ -229,13 +230,6 @@ def _read(path: Path, person: str) -> PersonProfile:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     return from_text(text, person, str(path))
-
-
-def _write(path: Path, profile: PersonProfile) -> None:
-    # In one go: a reader never sees half of it.
-    part = path.with_suffix(".part")
-    part.write_text(to_text(profile), encoding="utf-8")
-    part.replace(path)
 
 
 def _goal(entry: Any) -> TaughtGoal | None:

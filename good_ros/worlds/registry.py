@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from good_ros.core.errors import InputError
+from good_ros.core.errors import InputError, one_line
 from good_ros.worlds.ai2thor.options import Ai2thorOptions
 from good_ros.worlds.arm.options import ArmOptions
 from good_ros.worlds.base import World
@@ -69,7 +69,7 @@ def _own_world(name: str) -> World:
         world: World = getattr(importlib.import_module(module), kind)()
     except Exception as error:
         # A lab's own code may fail in any way, a slip of syntax among them.
-        words = " ".join(str(error).split())
+        words = one_line(error)
         if not isinstance(error, ImportError | AttributeError | TypeError | ValueError):
             words = f"{type(error).__name__}: {words}"
         raise InputError(

@@ -165,22 +165,15 @@ class TestSuggestions:
             assert shown == ["accepted", "offered"]
             assert len((monitor.folder / "suggestions.jsonl").read_text().splitlines()) == 3
 
-    def test_a_refused_one_is_not_offered_again(self, make):
+    @pytest.mark.parametrize("restarts", [False, True])
+    def test_a_refused_one_is_not_offered_again(self, make, restarts):
         with make("pack the fork", proactive=True) as run:
             run.turn(1, PACK)
             offered(run)
             assert answer(run, False).success
             offered(run, Suggestion.REFUSED)
-            run.turn(2, "pack the fork")
-            assert offered(run, number=2).text == "Shall I pack HandSanitizer?"
-
-    def test_a_refused_one_is_not_offered_again_after_a_restart(self, make):
-        with make("pack the fork", proactive=True) as run:
-            run.turn(1, PACK)
-            offered(run)
-            assert answer(run, False).success
-            offered(run, Suggestion.REFUSED)
-            run.restart("executor")
+            if restarts:
+                run.restart("executor")
             run.turn(2, "pack the fork")
             assert offered(run, number=2).text == "Shall I pack HandSanitizer?"
 

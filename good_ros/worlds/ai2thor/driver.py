@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from good_ros.core.errors import WorldError
+from good_ros.core.errors import WorldError, one_line
 from good_ros.worlds.ai2thor.options import INSTALL, Ai2thorOptions
 
 POLL_S = 0.02
@@ -304,7 +304,7 @@ def _answer(event: Any) -> Answer:
 
 def _line(error: BaseException) -> str:
     """What an error says, in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return one_line(error) or type(error).__name__
 
 
 def _refuse_restart(*arguments: Any, **named: Any) -> None:
