@@ -33,8 +33,38 @@ def ros_domain(monkeypatch):
             lock.close()
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    made = nodes_made(monkeypatch)
     yield domain
     lock.close()
+    # ROS holds one /rosout a name and process: a node that is left takes it from a later one.
+    left = [node for node in made if stands(node)]
+    assert not left, f"nodes that the test did not destroy: {left}"
+
+
+def nodes_made(monkeypatch):
+    """The ROS nodes that are made from here on; a list that grows."""
+    made = []
+    try:
+        from rclpy.node import Node
+    except ImportError:
+        return made
+    make = Node.__init__
+
+    def make_and_note(node, *arguments, **named):
+        make(node, *arguments, **named)
+        made.append(node)
+
+    monkeypatch.setattr(Node, "__init__", make_and_note)
+    return made
+
+
+def stands(node):
+    """Whether a ROS node was not destroyed."""
+    try:
+        with node.handle:
+            return True
+    except Exception:
+        return False
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from good_ros.core.errors import GoodError, InputError
+from good_ros.worlds.arm.options import arm_packages
 
 DISCOVERY_S = 5.0
 
@@ -94,9 +95,9 @@ def _stop(options: argparse.Namespace) -> int:
     from rclpy.context import Context
     from std_msgs.msg import Bool
 
-    from good_ros.nodes.arm_body import STOP_TOPIC
     from good_ros.nodes.qos import COMMAND
     from good_ros.nodes.stack import check_namespace
+    from good_ros.nodes.topics import STOP_TOPIC
 
     check_namespace(options.namespace)
     context = Context()
@@ -118,7 +119,8 @@ def _stop(options: argparse.Namespace) -> int:
 
 
 def _stand_in(options: argparse.Namespace) -> int:
-    from good_ros.nodes.arm_stand_in import run
+    with arm_packages("the stand-in"):
+        from good_ros.nodes.arm_stand_in import run
 
     # An interrupt is how it ends; a launch file would tell of a process that died otherwise.
     with contextlib.suppress(KeyboardInterrupt):

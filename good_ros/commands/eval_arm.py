@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from good_ros.core.errors import InputError, WorldError
+from good_ros.core.errors import InputError
+from good_ros.worlds.arm.options import arm_packages
 
 PATHS = ("sim", "ros2_control")
 
@@ -75,12 +76,8 @@ def _arm(path: str) -> Iterator[tuple[Any, Callable[[Any, int], None]]]:
         finally:
             world.close()
         return
-    try:
+    with arm_packages("this path"):
         from good_ros.nodes.arm_lab import arm_lab
-    except ImportError as error:
-        raise WorldError(
-            f"this path needs {error.name}, which is not installed: make arm"
-        ) from error
 
     with arm_lab(SCENE) as lab:
         yield lab.world, lambda world, seed: lab.set_table(seed)

@@ -28,6 +28,7 @@ from good_ros.nodes.arm_messages import (
 )
 from good_ros.nodes.arm_ways import make_grip, make_way
 from good_ros.nodes.qos import COMMAND, SENSOR
+from good_ros.nodes.topics import STOP_TOPIC
 from good_ros.worlds.arm.body import ArmState, Ended, Trajectory
 from good_ros.worlds.arm.config import ArmConfig
 from good_ros.worlds.arm.kinematics import Joints, Kinematics
@@ -35,7 +36,6 @@ from good_ros.worlds.arm.motion import ArmFailed, Motion, Target, beyond_limits
 from good_ros.worlds.arm.scene import Pose, Thing
 from good_ros.worlds.arm.sim import SimBody
 
-STOP_TOPIC = "stop"
 AT_GOAL_RAD = 0.02
 AT_REST_RAD_S = 0.02
 LATE_S = 3.0

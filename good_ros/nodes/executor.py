@@ -41,6 +41,7 @@ from good_ros.nodes.plan_server import QUEUE, REFUSE, GivenPlan, PlanServer
 from good_ros.nodes.qos import COMMAND, LATCHED, LATCHED_STREAM
 from good_ros.nodes.suggester import PARAMETERS as SUGGESTIONS
 from good_ros.nodes.suggester import Suggester
+from good_ros.nodes.topics import STOP_TOPIC
 from good_ros.nodes.transcripts import TranscriptReader
 from good_ros.planning.commands import Heard
 from good_ros.planning.conditions import Conditions
@@ -143,7 +144,7 @@ class ExecutorNode(GoodNode):
             rules = approve_all(rules, MOTIONS)
         safety = Safety(rules, values.people_near)
         if values.world == "arm":
-            self.listen(Bool, "stop", self.on_stop, COMMAND)
+            self.listen(Bool, STOP_TOPIC, self.on_stop, COMMAND)
         self.generator = self.keep(make_generator(values.model, values.served_model))
         if hasattr(self.generator, "on_trouble"):
             self.generator.on_trouble = self.on_model_trouble

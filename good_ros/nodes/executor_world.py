@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 from rclpy.node import Node
 
-from good_ros.core.errors import WorldError
 from good_ros.nodes.parameters import Parameter
 from good_ros.worlds.ai2thor.options import PLAYERS, SERVERS, Ai2thorOptions
-from good_ros.worlds.arm.options import PATHS, ROS2_CONTROL, SIM, ArmOptions
+from good_ros.worlds.arm.options import PATHS, ROS2_CONTROL, SIM, ArmOptions, arm_packages
 from good_ros.worlds.base import World
 from good_ros.worlds.grocery.search import AUTO, SEARCHES
 from good_ros.worlds.registry import make_world
@@ -121,11 +120,8 @@ def arm_options(node: Node, values: SimpleNamespace) -> ArmOptions:
     there."""
     if values.world != "arm" or values.arm_path == SIM:
         return ArmOptions(values.arm_file)
-    try:
+    with arm_packages(f"arm_path {values.arm_path}"):
         from good_ros.nodes.arm_body import DryRunBody, RosBody
-    except ImportError as error:
-        message = f"arm_path {values.arm_path} needs {error.name}, which is not installed: make arm"
-        raise WorldError(message) from error
 
     kind = RosBody if values.arm_path == ROS2_CONTROL else DryRunBody
     where = {"context": node.context, "namespace": node.get_namespace()}

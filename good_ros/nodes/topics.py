@@ -1,4 +1,4 @@
-"""The topics that make up a session, by the record's kind of their messages."""
+"""Topics that more than one part names: those that make up a session, and the arm's stop."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from good_ros.msg import GoalBelief, GoalSet, Question, Suggestion, TaskStatus, Transcript
+
+STOP_TOPIC = "stop"
+"""std_msgs/Bool: halts the arm, or with false lets it move again."""
 
 STREAM_TOPICS: Mapping[str, tuple[str, Any]] = {
     "transcript_past": ("transcript_past", Transcript),

@@ -104,7 +104,11 @@ class ScriptedStack:
         self.stack.add(self.probe)
 
     def __enter__(self) -> ScriptedStack:
-        self.stack.start()
+        try:
+            self.stack.start()
+        except BaseException:
+            self.stack.close()
+            raise
         return self
 
     def __exit__(self, *_: Any) -> None:

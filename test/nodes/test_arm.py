@@ -166,7 +166,13 @@ def test_a_controller_that_is_silent_is_told_in_one_line(monkeypatch):
             lab.world.observe()
         assert "\n" not in str(error.value)
         assert "joint_states" in lab.world.describe()
-        # Neither do joint states alone let it wait for ever.
+        # Neither do joint states alone let it wait for ever. The next two periods end without
+        # things being published.
+        lab.controller.tick()
+        while lab.controller.ticks % THINGS_EVERY != 0:
+            lab.controller.tick()
+        until_it_sees_the_last(lab)
+        lab.driver.look_anew()
         lab.controller.tick()
         lab.controller.tick()
         with pytest.raises(WorldError, match="things"):

@@ -282,12 +282,16 @@ def test_what_is_not_installed_is_told_in_one_line():
         "from good_ros.cli import main\n"
         "for path in ('sim', 'ros2_control'):\n"
         "    assert main(['eval', 'arm', '-n', '1', '--path', path]) == 1\n"
+        "assert main(['arm', 'stand-in']) == 1\n"
+        # To stop a robot's arm from a desk takes none of them.
+        "assert main(['arm', 'stop', '--namespace', 'a b']) == 1\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    lines = result.stderr.splitlines()
-    assert len(lines) == 2
+    *lines, stopped = result.stderr.splitlines()
+    assert len(lines) == 3
     assert all("make arm" in line for line in lines)
+    assert "is no namespace" in stopped
 
 
 # A physical arm: here one in physics that cannot be set back.
