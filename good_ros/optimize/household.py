@@ -1,7 +1,8 @@
 """'household': the executor's own planner prompt, on the robot profiles.
 
 An instance is a profile and a seed, which moves things in the room and draws what the person says:
-one or two of the profile's wishes, as a settled belief holds them. A trial is one turn of the
+one or two of the profile's wishes, or some for any things and places in the profile's room, as a
+settled belief holds them. A trial is one turn of the
 executor (``planning.turn``) with the prompt in question. Its progress is the share of plans that
 were executed without repair, and it is completed where the wishes came true as well.
 """
@@ -18,7 +19,7 @@ from good_ros.core.belief import Belief, Hypothesis
 from good_ros.core.dialog import Transcript, Turn
 from good_ros.core.errors import InputError
 from good_ros.core.goals import Goal, unspecified_goal
-from good_ros.core.plan import TaskState
+from good_ros.core.plan import Step, TaskState
 from good_ros.experiments.profiles import Profile, load_profile
 from good_ros.experiments.tasks import choose_profiles
 from good_ros.language import prompts
@@ -27,13 +28,15 @@ from good_ros.optimize.corrections import read_corrections
 from good_ros.optimize.environments.base import Feedback, Kind, digest
 from good_ros.optimize.environments.registry import Instance
 from good_ros.optimize.tasks import HELD_BACK_SEEDS, prompt_file
-from good_ros.optimize.trial import Counted, Round, Trial
+from good_ros.optimize.trial import Counted, Round, Trial, Unconstrained
 from good_ros.planning.planner import Planner
 from good_ros.planning.turn import PlanRecord, TurnActor
 from good_ros.worlds import predicates
 from good_ros.worlds.registry import make_world
 
 TASK_SLOT = "{task}"
+PROFILE, ROOM = "profile", "room"
+PUT = "PutObject"
 PUT_KINDS = ("in", "on", True)
 """YAML 1.1 reads a bare `on` as true."""
 
@@ -41,7 +44,10 @@ PUT_KINDS = ("in", "on", True)
 @dataclass(frozen=True)
 class HouseholdOptions:
     """``per_profile`` instances of each profile, and as many held back; ``corrections`` names
-    folders of recorded sessions, or of many of them."""
+    folders of recorded sessions, or of many of them. With ``constrained`` false the model is not
+    held to the possible actions, as by a server that cannot: what is not a list of them is
+    repaired. ``wishes`` says where they are drawn from: the profile (one or two), or its room
+    (``room_wishes`` at once, which asks more of a plan)."""
 
     profiles: tuple[str, ...] = ("robot",)
     per_profile: int = 2
@@ -51,6 +57,9 @@ class HouseholdOptions:
     start_prompt: str = ""
     max_prompt_chars: int = 2500
     max_replans: int = 2
+    constrained: bool = True
+    wishes: str = PROFILE
+    room_wishes: int = 4
 
 
 class HouseholdTask:
@@ -59,19 +68,28 @@ class HouseholdTask:
     name: str = "household"
 
     def __init__(self, options: HouseholdOptions) -> None:
+        if options.wishes not in (PROFILE, ROOM):
+            raise InputError(f"wishes is {PROFILE} or {ROOM}, not {options.wishes!r}")
         self.options = options
         self.form = prompts.load("plan")
         self.start_prompt = options.start_prompt or self.form.system.strip()
         profiles = choose_profiles(options.profiles)
         first = options.first_seed
         self.instances: Sequence[Instance] = [
-            _instance(p, seed)
+            self._instance(p, seed)
             for p in profiles
             for seed in range(first, first + options.per_profile)
         ]
         self.held_back: Sequence[Instance] = [
-            _instance(p, HELD_BACK_SEEDS + n) for p in profiles for n in range(options.held_back)
+            self._instance(p, HELD_BACK_SEEDS + n)
+            for p in profiles
+            for n in range(options.held_back)
         ]
+
+    def _instance(self, profile: Profile, seed: int) -> Instance:
+        if self.options.wishes == ROOM:
+            return _room_instance(profile, seed, self.options.room_wishes)
+        return _profile_instance(profile, seed)
 
     def usable(self, prompt: str) -> str:
         """Every slot but the task's is taken out, and the task's is put in where it is missing."""
@@ -90,9 +108,9 @@ class HouseholdTask:
         return self.form.name, text
 
     def trial(self, prompt: str, instance: Instance, model: Generator, memory: str = "") -> Trial:
-        counted = Counted(model)
+        counted = Counted(model) if self.options.constrained else Unconstrained(model)
         profile = load_profile(instance.layout["profile"])
-        wishes = [profile.conditions[n] for n in instance.layout["wishes"]]
+        wishes = _wishes(instance, profile)
         system = f"{prompt}\n\n{memory}" if memory else prompt
         world = make_world("household")
         world.reset(profile.scene, int(instance.layout["seed"]))
@@ -164,7 +182,47 @@ class HouseholdTask:
         return tuple(found)
 
 
-def _instance(profile: Profile, seed: int) -> Instance:
+def _wishes(instance: Instance, profile: Profile) -> list[predicates.Predicate]:
+    """What the person wants; of a profile's wishes the layout holds the numbers alone."""
+    wishes = instance.layout["wishes"]
+    return [profile.conditions[wish] if isinstance(wish, int) else wish for wish in wishes]
+
+
+def _room_instance(profile: Profile, seed: int, count: int) -> Instance:
+    """So many things of the profile's room, each to be put in a place of its own. Raises
+    InputError where the room has not so many."""
+    world = make_world("household")
+    world.reset(profile.scene, seed)
+    objects = world.observe()
+    things = {o.id: o for o in objects}
+    movable = {o.id for o in objects if "pickupable" in o.affordances}
+    puts = [step for step in world.possible_actions(list(things)) if step.action == PUT]
+    random.Random(f"{profile.name} {seed} {count}").shuffle(puts)
+    wishes: list[dict[str, Any]] = []
+    used: set[str] = set()
+    for step in puts:
+        thing, place = things[step.object_id], things[step.target_id]
+        taken = {thing.type, place.id}
+        # Of two alike, either would do; and what a thing is in should not be carried off itself.
+        alike = sum(o.type == thing.type for o in objects) > 1
+        if alike or place.id in movable or place.id in thing.inside or used & taken:
+            continue
+        used |= taken
+        wishes.append({_preposition(step): [thing.name, place.name]})
+        if len(wishes) == count:
+            break
+    else:
+        raise InputError(f"{profile.scene} has not {count} things for places of their own")
+    world.close()
+    layout = {"profile": profile.name, "seed": seed, "wishes": wishes}
+    return Instance(f"{profile.name}-{seed}-{digest(layout)}", layout)
+
+
+def _preposition(step: Step) -> str:
+    return "in" if " in " in step.label else "on"
+
+
+def _profile_instance(profile: Profile, seed: int) -> Instance:
     """What a seed makes of a profile; seed 0 is the scene as it was recorded."""
     rng = random.Random(f"{profile.name} {seed}")
     able = [n for n, c in enumerate(profile.conditions) if next(iter(c)) in PUT_KINDS]

@@ -81,3 +81,17 @@ class Counted:
 
     def close(self) -> None:
         """The generator belongs to somebody else."""
+
+
+class Unconstrained(Counted):
+    """Counted, and without the schema of a reply, as a server that cannot constrain replies."""
+
+    def generate(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        json_schema: Mapping[str, Any] | None = None,
+        *arguments: Any,
+        **options: Any,
+    ) -> Reply:
+        return super().generate(messages, sampling, None, *arguments, **options)

@@ -17,6 +17,8 @@ from good_ros.optimize.environments.registry import Instance
 from good_ros.optimize.household import HouseholdOptions, HouseholdTask
 from good_ros.optimize.run import optimize
 from good_ros.recording import SessionRecord
+from good_ros.worlds import predicates
+from good_ros.worlds.registry import make_world
 
 FOOD = Instance("food", {"profile": "put_away_food", "seed": 0, "wishes": [0]})
 GOOD_PLAN = '["put Bread in Fridge"]'
@@ -58,6 +60,46 @@ def test_a_plan_that_the_executor_completes_for_its_goal_counts_as_repaired(task
     assert (trial.progress, trial.completed) == (0.0, False)
     assert trial.feedback[0].text.startswith('The reply was: ["open Fridge"]. It had to be put')
     assert "put Bread in Fridge" in trial.feedback[0].text
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_the_reply_is_held_to_the_actions_where_it_is_to_be(constrained):
+    schemas = []
+
+    class Asked(ScriptedGenerator):
+        def generate(self, messages, sampling, json_schema=None, *arguments, **options):
+            schemas.append(json_schema)
+            return super().generate(messages, sampling, json_schema, *arguments, **options)
+
+    task = HouseholdTask(HouseholdOptions(constrained=constrained))
+    assert task.trial(task.start_prompt, FOOD, Asked([GOOD_PLAN])).progress == 1.0
+    assert [schema is not None for schema in schemas] == [constrained]
+
+
+def test_wishes_for_the_room_are_many_and_none_is_true_before():
+    options = HouseholdOptions(profiles=("put_away_food",), wishes="room", room_wishes=5)
+    task = HouseholdTask(options)
+    assert HouseholdTask(options).instances == task.instances
+    for instance in (*task.instances, *task.held_back):
+        wishes = [next(iter(wish.values())) for wish in instance.layout["wishes"]]
+        assert len({thing for thing, _ in wishes}) == len({place for _, place in wishes}) == 5
+        world = make_world("household")
+        world.reset("FloorPlan1", instance.layout["seed"])
+        assert not any(predicates.holds(w, world.observe()) for w in instance.layout["wishes"])
+        world.close()
+    first = task.instances[0]
+    plan = [f"put {v[0]} {k} {v[1]}" for w in first.layout["wishes"] for k, v in w.items()]
+    trial = task.trial(task.start_prompt, first, ScriptedGenerator([json.dumps(plan)]))
+    assert (trial.progress, trial.completed) == (1.0, True)
+    worse = task.trial(task.start_prompt, first, ScriptedGenerator([json.dumps(plan[:4])]))
+    assert not worse.completed
+
+
+def test_wishes_that_cannot_be_drawn_are_told():
+    with pytest.raises(InputError, match="wishes is profile or room, not 'any'"):
+        HouseholdTask(HouseholdOptions(wishes="any"))
+    with pytest.raises(InputError, match="FloorPlan1 has not 200 things"):
+        HouseholdTask(HouseholdOptions(profiles=("put_away_food",), wishes="room", room_wishes=200))
 
 
 def test_no_plan_at_all(task):
