@@ -16,6 +16,7 @@ from good_ros.core.belief import Belief, Hypothesis
 from good_ros.core.goals import GoalSet
 
 EVIDENCE = ("dialog", "last_turn")
+Floats = Sequence[float] | npt.NDArray[np.float64]
 
 
 def log_priors(weights: Sequence[float]) -> npt.NDArray[np.float64]:
@@ -33,11 +34,11 @@ def log_priors(weights: Sequence[float]) -> npt.NDArray[np.float64]:
 
 
 def evidence_of(
-    per_turn: Sequence[float],
+    per_turn: Floats,
     temper: float = 1.0,
     forgetting: float = 1.0,
     evidence: str = "dialog",
-    weights: Sequence[float] = (),
+    weights: Floats = (),
 ) -> float:
     """What one goal's per-turn log-likelihoods (nats, oldest first) count in all.
 
@@ -107,18 +108,14 @@ def make_belief(
     prior = log_priors([goal.prior for goal in goals.goals])
     rows = np.array([log_likelihoods[goal.id] for goal in goals.goals], dtype=np.float64)
     possible = np.isfinite(rows).any(axis=0)
-    weights = np.where(possible, weights if len(weights) else 1.0, 0.0).tolist()
-    counted = np.array([evidence_of(row, temper, forgetting, evidence, weights) for row in rows])
+    factors = np.where(possible, weights if len(weights) else 1.0, 0.0)
+    counted = np.array([evidence_of(row, temper, forgetting, evidence, factors) for row in rows])
     probabilities = posterior(prior, counted)
     hypotheses = [
         Hypothesis(
-            goal,
-            float(p),
-            float(np.sum(log_likelihoods[goal.id])),
-            float(lp),
-            float(log_likelihoods[goal.id][-1]) if log_likelihoods[goal.id] else 0.0,
+            goal, float(p), float(np.sum(row)), float(lp), float(row[-1]) if row.size else 0.0
         )
-        for goal, p, lp in zip(goals.goals, probabilities, prior, strict=True)
+        for goal, row, p, lp in zip(goals.goals, rows, probabilities, prior, strict=True)
     ]
     hypotheses.sort(key=lambda h: (-h.probability, h.goal.id))
     return Belief(

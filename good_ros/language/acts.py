@@ -100,8 +100,9 @@ def evidence_weights(
     weights = []
     factor = 1.0
     for utterance in reversed(utterances):
-        weights.append(0.0 if takes_back(utterance) else factor)
-        if changes_mind(utterance) and not takes_back(utterance):
+        taken_back = takes_back(utterance)
+        weights.append(0.0 if taken_back else factor)
+        if not taken_back and changes_mind(utterance):
             factor *= changed_mind
     return tuple(reversed(weights))
 
