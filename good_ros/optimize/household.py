@@ -2,14 +2,15 @@
 
 An instance is a profile and a seed, which moves things in the room and draws what the person says:
 one or two of the profile's wishes, or some for any things and places in the profile's room, as a
-settled belief holds them. A trial is one turn of the
-executor (``planning.turn``) with the prompt in question. Its progress is the share of plans that
-were executed without repair, and it is completed where the wishes came true as well.
+settled belief holds them. A trial is one turn of the executor (``planning.turn``) with the prompt
+in question. Its progress is the share of plans that were executed without repair, and it is completed
+where the wishes came true as well.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from good_ros.optimize.environments.base import Feedback, Kind, digest
 from good_ros.optimize.environments.registry import Instance
 from good_ros.optimize.tasks import HELD_BACK_SEEDS, prompt_file
 from good_ros.optimize.trial import Counted, Round, Trial, Unconstrained
+from good_ros.planning.check import PUT
 from good_ros.planning.planner import Planner
 from good_ros.planning.turn import PlanRecord, TurnActor
 from good_ros.worlds import predicates
@@ -36,7 +38,6 @@ from good_ros.worlds.registry import make_world
 
 TASK_SLOT = "{task}"
 PROFILE, ROOM = "profile", "room"
-PUT = "PutObject"
 PUT_KINDS = ("in", "on", True)
 """YAML 1.1 reads a bare `on` as true."""
 
@@ -195,6 +196,7 @@ def _room_instance(profile: Profile, seed: int, count: int) -> Instance:
     world.reset(profile.scene, seed)
     objects = world.observe()
     things = {o.id: o for o in objects}
+    how_many = Counter(o.type for o in objects)
     movable = {o.id for o in objects if "pickupable" in o.affordances}
     puts = [step for step in world.possible_actions(list(things)) if step.action == PUT]
     random.Random(f"{profile.name} {seed} {count}").shuffle(puts)
@@ -204,7 +206,7 @@ def _room_instance(profile: Profile, seed: int, count: int) -> Instance:
         thing, place = things[step.object_id], things[step.target_id]
         taken = {thing.type, place.id}
         # Of two alike, either would do; and what a thing is in should not be carried off itself.
-        alike = sum(o.type == thing.type for o in objects) > 1
+        alike = how_many[thing.type] > 1
         if alike or place.id in movable or place.id in thing.inside or used & taken:
             continue
         used |= taken

@@ -12,9 +12,9 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from good_ros.core.errors import WorldError
 from good_ros.worlds.arm.config import ArmConfig
-from good_ros.worlds.arm.scene import INSTALL, arm_spec, engine
+from good_ros.worlds.arm.options import arm_packages
+from good_ros.worlds.arm.scene import arm_spec, engine
 
 Joints = npt.NDArray[np.float64]
 """Six joint positions in rad, in the order of the arm's file."""
@@ -33,10 +33,8 @@ class Kinematics:
     def __init__(self, config: ArmConfig) -> None:
         self.config = config
         mujoco = engine()
-        try:
+        with arm_packages("the arm"):
             import mink
-        except ImportError as error:
-            raise WorldError(f"the arm needs mink, which is not installed: {INSTALL}") from error
         self._mink, self._mujoco = mink, mujoco
         self.model = arm_spec().compile()
         self.model.jnt_range[:, 0] = config.limits.lower

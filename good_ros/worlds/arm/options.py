@@ -9,6 +9,7 @@ from typing import Any
 
 from good_ros.core.errors import WorldError
 
+INSTALL = "make arm"
 SIM, DRY_RUN, ROS2_CONTROL = "sim", "dry_run", "ros2_control"
 PATHS = (SIM, DRY_RUN, ROS2_CONTROL)
 MOTIONS = ("PickupObject", "PutObject", "GoTo", "Grasp", "Release", "GoHome")
@@ -22,7 +23,7 @@ def arm_packages(what: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise WorldError(f"{what} needs {error.name}, which is not installed: make arm") from error
+        raise WorldError(f"{what} needs {error.name}, which is not installed: {INSTALL}") from error
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ import yaml
 
 from good_ros.core.errors import WorldError
 from good_ros.worlds.arm.config import BOX, Place
+from good_ros.worlds.arm.options import INSTALL
 
-INSTALL = "make arm"
 GRIPPER = "gripper_"
 PADS = tuple(tuple(f"{GRIPPER}{side}_pad{n}" for n in (1, 2)) for side in ("left", "right"))
 PINCH_M = 0.1558
