@@ -3,8 +3,8 @@
 An instance is a profile and a seed, which moves things in the room and draws what the person says:
 one or two of the profile's wishes, or some for any things and places in the profile's room, as a
 settled belief holds them. A trial is one turn of the executor (``planning.turn``) with the prompt
-in question. Its progress is the share of plans that were executed without repair, and it is completed
-where the wishes came true as well.
+in question. Its progress is the share of plans that were executed without repair, and it is
+completed where the wishes came true as well.
 """
 
 from __future__ import annotations
