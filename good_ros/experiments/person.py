@@ -12,7 +12,8 @@ import random
 from collections.abc import Sequence
 
 from good_ros.experiments.temperament import CHANGED, Temperament
-from good_ros.experiments.wishes import Wish, words_of, written
+from good_ros.experiments.wishes import PLACES, Wish, words_of, written
+from good_ros.language.contrast import NOTHING_MORE
 from good_ros.language.wording import plain
 from good_ros.worlds.base import ObjectView
 
@@ -33,7 +34,9 @@ class TruthfulPerson:
         self._others = {words_of(o.type) for o in objects if "pickupable" in o.affordances} - {
             words_of(thing) for thing, _ in wish
         }
-        self._places = {words_of(o.type) for o in objects if "receptacle" in o.affordances}
+        self._places = {
+            words_of(o.type) for o in objects if "receptacle" in o.affordances or o.type in PLACES
+        }
         self._said: set[tuple[str, str]] = set()
 
     def answer(self, question: str, turn: int) -> str:
@@ -55,13 +58,19 @@ class TruthfulPerson:
         others = sorted(other for other in self._others if _names(asked, other))
         if not mine and not others:
             return self._volunteer(draw)
+        # To 'this or that' the answer is which; to anything else it begins with yes or no.
+        is_choice = ";" in asked or " or " in f" {plain(asked)} "
+        if not is_choice and _names(asked, NOTHING_MORE):
+            # Asked whether that is all, one says all.
+            right = not others and len(mine) == len(self.wish) and self._fits(asked, mine)
+            self._said.update(self.wish)
+            return ("Yes. " if right else "No. ") + self._say(self.wish, draw)
         if mine:
             self._said.update(mine)
-            # To 'this or that' the answer is which; to anything else it begins with yes or no.
-            is_choice = ";" in asked or " or " in f" {plain(asked)} "
-            yes = "" if is_choice else ("Yes. " if self._fits(asked, mine) else "No. ")
+            right = not others and self._fits(asked, mine)
+            yes = "" if is_choice else ("Yes. " if right else "No. ")
             return yes + self._say(mine, draw)
-        if _names(asked, "nothing more"):
+        if _names(asked, NOTHING_MORE):
             return draw.choice(NOTHING_ELSE)
         if len(others) == 1:
             return f"No, not the {others[0]}."

@@ -25,7 +25,7 @@ from good_ros.inference.information_gain import Draw, expected_gain
 from good_ros.inference.layout import DEFAULT_LAYOUT, reading
 from good_ros.inference.tracker import BeliefTracker
 from good_ros.language import prompts
-from good_ros.language.contrast import menu_question, part_questions
+from good_ros.language.contrast import menu_question, part_questions, recap_question
 from good_ros.language.conversation import LISTENING, is_new, one_question
 from good_ros.language.generator import Generator, Message, Sampling
 from good_ros.language.json_reply import parse
@@ -208,7 +208,8 @@ class _Weighing:
         first, so that there is one whenever the time runs out."""
         likely = [(h.goal.text, h.probability) for h in self.likely]
         menu = menu_question([text for text, _ in likely])
-        made = iter([q for q in (menu, *part_questions(likely)) if self.situation.is_new(q)])
+        recap = recap_question(likely[0][0])
+        made = iter([q for q in (recap, menu, *part_questions(likely)) if self.situation.is_new(q)])
         yield from islice(made, MADE_FIRST)
         proposed = self.rules.candidates - MADE_FIRST - 1
         if proposed > 0:

@@ -104,6 +104,14 @@ def _together(own: Sequence[str], with_rest: bool) -> str:
     return ", and ".join(said)
 
 
+def recap_question(goal: str) -> str:
+    """Whether a goal is what is wanted, and all of it.
+
+    'Do you want the bread and the milk put in the fridge, and nothing more?'
+    """
+    return f"Do you want {_together(parts(goal), True)}, and {NOTHING_MORE}?"
+
+
 def part_questions(goals: Sequence[tuple[str, float]]) -> list[str]:
     """Questions about one dividing part each, the one that divides best first."""
     return [f"Do you want {part}?" for part in dividing_parts(goals)]
